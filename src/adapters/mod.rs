@@ -1,1 +1,3 @@
-//! placeholder
+//! Everything that touches the outside; none imports another.
+
+pub mod agents;

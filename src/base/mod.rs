@@ -1,1 +1,3 @@
-//! placeholder
+//! Lines, hashes, ids, time, limits, text: knows no agents, files or databases.
+
+pub mod hash;

@@ -1,1 +1,12 @@
-//! placeholder
+//! Pure values and rules: no I/O, no clock, no provider behaviour.
+
+pub mod capability;
+pub mod event;
+pub mod evidence;
+pub mod loss;
+pub mod outcome;
+pub mod payload;
+pub mod provenance;
+pub mod provider;
+pub mod tag;
+pub mod usage;

@@ -1,1 +1,3 @@
-//! placeholder
+//! The traits between core and the outside, and their small data.
+
+pub mod agent;

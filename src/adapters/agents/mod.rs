@@ -1,0 +1,1 @@
+//! The agents' own formats, a folder a provider.

@@ -1,0 +1,87 @@
+//! Content hashes: blake3, 256 bits, for lines, prefixes, texts and frames.
+//!
+//! One hash everywhere, so that evidence about bytes can be compared wherever it was made.
+
+use std::fmt;
+
+/// A 32-byte content hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The digest held in `bytes`, when there are exactly 32.
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// The raw bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// All 64 hex digits.
+    pub fn hex(&self) -> String {
+        self.0.iter().fold(String::with_capacity(64), |mut out, b| {
+            use fmt::Write as _;
+            let _ = write!(out, "{b:02x}");
+            out
+        })
+    }
+
+    /// The first 32 hex digits (128 bits), for names and ids.
+    pub fn short_hex(&self) -> String {
+        self.hex().chars().take(32).collect()
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({})", self.short_hex())
+    }
+}
+
+/// A hash over bytes that arrive in pieces.
+#[derive(Clone, Default)]
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// A hasher that has seen nothing.
+    pub fn new() -> Self {
+        Self(blake3::Hasher::new())
+    }
+
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all bytes so far.
+    pub fn digest(&self) -> Digest {
+        Digest(*self.0.finalize().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_hash_like_the_whole() {
+        let mut hasher = Hasher::new();
+        hasher.update(b"ab");
+        hasher.update(b"c");
+        assert_eq!(hasher.digest(), Digest::of(b"abc"));
+    }
+
+    #[test]
+    fn hex_has_two_digits_a_byte_and_short_hex_is_its_head() {
+        let digest = Digest::of(b"");
+        assert_eq!(digest.hex().len(), 64);
+        assert!(digest.hex().starts_with(&digest.short_hex()));
+    }
+}
