@@ -1,3 +1,9 @@
 //! Lines, hashes, ids, time, limits, text: knows no agents, files or databases.
 
 pub mod hash;
+pub mod ids;
+pub mod json;
+pub mod limits;
+pub mod lines;
+pub mod text;
+pub mod time;

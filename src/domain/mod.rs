@@ -8,5 +8,6 @@ pub mod outcome;
 pub mod payload;
 pub mod provenance;
 pub mod provider;
+pub mod record;
 pub mod tag;
 pub mod usage;

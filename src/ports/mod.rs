@@ -1,3 +1,9 @@
 //! The traits between core and the outside, and their small data.
 
 pub mod agent;
+pub mod clock;
+pub mod files;
+pub mod journal;
+pub mod reader;
+pub mod recorder;
+pub mod spool;

@@ -1,0 +1,112 @@
+//! Outside text made fit: cut at a character, and safe for a terminal.
+
+use super::limits::{TEXT_BYTES_MAX, TEXT_TAIL_BYTES};
+use std::borrow::Cow;
+
+/// The text of the mark that stands where `bytes` were cut out.
+pub fn cut_mark(bytes: usize) -> String {
+    format!("\n[... {bytes} bytes cut by fornax ...]\n")
+}
+
+/// Cuts text longer than the cap, keeping its head and its tail on character boundaries with a
+/// mark between them. Returns the text and how many bytes were cut (0 = untouched).
+pub fn cap(text: &str) -> (Cow<'_, str>, usize) {
+    cap_to(text, TEXT_BYTES_MAX, TEXT_TAIL_BYTES)
+}
+
+/// As [`cap`], with other sizes; `tail` must be smaller than `max`.
+pub fn cap_to(text: &str, max: usize, tail: usize) -> (Cow<'_, str>, usize) {
+    if text.len() <= max {
+        return (Cow::Borrowed(text), 0);
+    }
+    let tail = tail.min(max);
+    let head_end = floor_boundary(text, max - tail);
+    let tail_start = ceil_boundary(text, text.len().saturating_sub(tail));
+    let cut = tail_start.saturating_sub(head_end);
+    let head = text.get(..head_end).unwrap_or_default();
+    let rest = text.get(tail_start..).unwrap_or_default();
+    (Cow::Owned(format!("{head}{}{rest}", cut_mark(cut))), cut)
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while at > 0 && !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_boundary(text: &str, mut at: usize) -> usize {
+    while at < text.len() && !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Text that cannot steer a terminal: control and format characters become visible escapes or
+/// spaces, on one line.
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            c if is_unsafe(c) => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out.trim().to_owned()
+}
+
+/// As [`one_line`], but line breaks and tabs stay.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .filter(|c| *c != '\r')
+        .map(|c| if is_unsafe(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// Control characters, and characters that reorder or hide what stands around them.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}')
+}
+
+/// At most `max` characters, with `...` where some were left out.
+pub fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(max.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_long_text_keeps_head_and_tail_and_says_how_much_is_gone() {
+        let text = format!("{}{}{}", "h".repeat(20), "m".repeat(100), "t".repeat(20));
+        let (kept, cut) = cap_to(&text, 40, 10);
+        assert_eq!(cut, 100);
+        assert!(kept.starts_with(&"h".repeat(20)));
+        assert!(kept.ends_with(&"t".repeat(10)));
+        assert!(kept.contains("100 bytes cut"));
+    }
+
+    #[test]
+    fn escapes_and_bidi_marks_never_reach_the_terminal() {
+        let shown = one_line("a\u{1b}[31mb\u{202e}c\nd");
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && !shown.contains('\n'));
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_never_splits_a_character(text in ".{0,200}", max in 8usize..64) {
+            let (kept, cut) = cap_to(&text, max, max / 4);
+            prop_assert!(cut == 0 || kept.contains("cut by fornax"));
+            prop_assert!(cut > 0 || kept == text);
+        }
+    }
+}

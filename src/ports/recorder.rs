@@ -1,0 +1,177 @@
+//! Writing: batches of sealed records with the watermark they move, atomically.
+//!
+//! Rows and watermark of a batch are stored in one transaction, so a crash leaves the store before
+//! or after a batch, never inside one. Storing the same batch again changes nothing.
+
+use super::files::FileStat;
+use crate::base::hash::Digest;
+use crate::domain::record::{Ingress, Sealed, Tally};
+use serde_json::Value;
+use std::fmt;
+
+/// What can go wrong with the store; each says what to do.
+#[derive(Debug)]
+pub enum StoreError {
+    /// Another process holds the write lock.
+    Busy,
+    /// Written by a newer fornax.
+    Newer { found: i64, supported: i64 },
+    /// Not a fornax store, or damaged.
+    NotAStore(String),
+    /// No store has been made yet.
+    Missing,
+    /// The disk or a permission refused.
+    Io(String),
+    /// Anything else, with the engine's text.
+    Other(String),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busy => write!(f, "the store is locked by another process; try again"),
+            Self::Newer { found, supported } => write!(
+                f,
+                "the store has schema {found}, this fornax knows up to {supported}; use a newer fornax"
+            ),
+            Self::NotAStore(why) => write!(f, "not a fornax store: {why}"),
+            Self::Missing => write!(f, "no store yet; run `fornax ingest` or wire the hooks first"),
+            Self::Io(why) => write!(f, "the store cannot be reached: {why}"),
+            Self::Other(why) => write!(f, "the store reports: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// What a source is, for its row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceSpec {
+    /// `file` or `hook`.
+    pub kind: &'static str,
+    /// Format name, for example `claude_transcript`; `hook` for hook streams.
+    pub format: String,
+    pub provider: String,
+    /// Path of the file, or `hook:<provider>`.
+    pub path: String,
+    pub stat: Option<FileStat>,
+}
+
+/// How far a source was read, bound to the bytes that were read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watermark {
+    /// Bytes handed on so far.
+    pub offset: u64,
+    /// Records handed on so far.
+    pub lines: u64,
+    /// Chain of the line hashes of everything before `offset`.
+    pub chain: Digest,
+    /// Hash of the first and of the last window of the prefix.
+    pub head_hash: Digest,
+    pub tail_hash: Digest,
+    /// Decoder that made `state`, for example `claude_code/0.1.0`.
+    pub decoder: String,
+    /// Adapter and sealer state to go on from.
+    pub state: Value,
+    pub stat: FileStat,
+    /// True when everything up to the file's end was read.
+    pub complete: bool,
+}
+
+/// A source as the store knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownSource {
+    pub id: i64,
+    pub path: String,
+    pub format: String,
+    pub provider: String,
+    pub generation: i64,
+    pub watermark: Option<Watermark>,
+    /// `active`, `missing`, `not_recognised`.
+    pub state: String,
+}
+
+/// One step of a source.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    pub source: SourceSpec,
+    /// 0 = go on with the current generation; otherwise the number of the replay being written.
+    pub generation: i64,
+    /// True when this batch ends a replay: the source flips to `generation` and the rows of the
+    /// earlier one are swept.
+    pub flip: bool,
+    pub records: Vec<Sealed>,
+    pub watermark: Option<Watermark>,
+    pub ingress: Ingress,
+    /// Known shapes deliberately not translated, by reason, since the last batch.
+    pub ignored: Tally,
+}
+
+/// What an append did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Appended {
+    pub inserted: u64,
+    /// Records the store knew already.
+    pub known: u64,
+}
+
+/// A drained journal segment and how far it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentPosition {
+    pub segment: String,
+    pub offset: u64,
+}
+
+/// The writing side of the store.
+pub trait Recorder {
+    /// The namespace of this home.
+    fn namespace(&self) -> &str;
+
+    /// Every source, for resuming.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError>;
+
+    /// Stores batches in one transaction each, together with a journal position when given.
+    ///
+    /// # Errors
+    /// When nothing of the batch was stored.
+    fn append(
+        &mut self,
+        batches: &[Batch],
+        position: Option<&SegmentPosition>,
+    ) -> Result<Appended, StoreError>;
+
+    /// How far a journal segment is stored (0 when it is new).
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn segment_offset(&mut self, segment: &str) -> Result<u64, StoreError>;
+
+    /// Forgets the position of a segment that is gone.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError>;
+
+    /// Marks sources by path as `missing` (rows stay) or `active` again.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError>;
+
+    /// The id of an event equal to this one by payload hash that was seen at most `window_us`
+    /// before or after `at_us`; used for hook payloads without any id.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn same_payload(
+        &mut self,
+        conversation: &str,
+        kind: &str,
+        payload_hash: &Digest,
+        at_us: i64,
+        window_us: i64,
+    ) -> Result<Option<i64>, StoreError>;
+}
