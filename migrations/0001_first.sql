@@ -1,0 +1,236 @@
+-- The first schema. Every row of what was seen names the source, the generation of that source and
+-- the bytes; a row is visible when its generation is the source's current one.
+-- Ids seen outside are derived UUIDs (uid); the integer keys never leave the store.
+
+CREATE TABLE meta (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE conversation (
+  id           INTEGER PRIMARY KEY,
+  key          TEXT NOT NULL UNIQUE,
+  provider     TEXT NOT NULL,
+  native_id    TEXT NOT NULL,
+  first_us     INTEGER,
+  last_us      INTEGER,
+  events       INTEGER NOT NULL DEFAULT 0,
+  failed_calls INTEGER NOT NULL DEFAULT 0,
+  losses       INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX conversation_native ON conversation (native_id);
+CREATE INDEX conversation_last ON conversation (last_us);
+
+-- cwd, model, agent_version, git_branch, title: each value with the first and last time it held.
+CREATE TABLE fact (
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  name         TEXT NOT NULL,
+  value        TEXT NOT NULL,
+  first_us     INTEGER NOT NULL,
+  last_us      INTEGER NOT NULL,
+  PRIMARY KEY (conversation, name, value)
+) WITHOUT ROWID;
+
+CREATE TABLE source (
+  id            INTEGER PRIMARY KEY,
+  kind          TEXT NOT NULL,
+  format        TEXT NOT NULL,
+  provider      TEXT NOT NULL,
+  path          TEXT NOT NULL,
+  state         TEXT NOT NULL DEFAULT 'active',
+  generation    INTEGER NOT NULL DEFAULT 1,
+  device        INTEGER,
+  inode         INTEGER,
+  size          INTEGER,
+  modified_ns   INTEGER,
+  changed_ns    INTEGER,
+  offset        INTEGER NOT NULL DEFAULT 0,
+  lines         INTEGER NOT NULL DEFAULT 0,
+  chain         BLOB,
+  head_hash     BLOB,
+  tail_hash     BLOB,
+  decoder       TEXT,
+  decoder_state TEXT,
+  complete      INTEGER NOT NULL DEFAULT 0,
+  ignored       TEXT NOT NULL DEFAULT '{}',
+  UNIQUE (kind, path)
+);
+
+-- One row an event; what it says is folded from its sightings.
+CREATE TABLE event (
+  id           INTEGER PRIMARY KEY,
+  uid          BLOB NOT NULL,
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  kind         TEXT NOT NULL,
+  outcome      TEXT,
+  order_us     INTEGER NOT NULL,
+  heuristic    INTEGER NOT NULL DEFAULT 0,
+  disagrees    INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX event_uid ON event (uid);
+CREATE INDEX event_order ON event (conversation, order_us);
+
+CREATE TABLE sighting (
+  id            INTEGER PRIMARY KEY,
+  event         INTEGER NOT NULL REFERENCES event (id),
+  source        INTEGER NOT NULL REFERENCES source (id),
+  generation    INTEGER NOT NULL,
+  offset        INTEGER NOT NULL,
+  length        INTEGER NOT NULL,
+  line_hash     BLOB NOT NULL,
+  path          TEXT NOT NULL,
+  idx           INTEGER NOT NULL,
+  rank          INTEGER NOT NULL,
+  content_hash  BLOB NOT NULL,
+  ingress       TEXT NOT NULL,
+  native_space  TEXT NOT NULL,
+  native_id     TEXT NOT NULL,
+  turn_id       TEXT,
+  call_id       TEXT,
+  agent_id      TEXT,
+  outcome       TEXT,
+  tool_name     TEXT,
+  tool_input    TEXT,
+  tool_response TEXT,
+  text          TEXT,
+  raw           TEXT,
+  observed_at   TEXT NOT NULL,
+  clock_source  TEXT NOT NULL,
+  order_us      INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX sighting_place ON sighting (event, source, generation, offset, idx);
+CREATE INDEX sighting_source ON sighting (source, generation);
+
+CREATE TABLE evidence (
+  id           INTEGER PRIMARY KEY,
+  uid          BLOB NOT NULL,
+  event_uid    BLOB NOT NULL,
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  source       INTEGER NOT NULL REFERENCES source (id),
+  generation   INTEGER NOT NULL,
+  offset       INTEGER NOT NULL,
+  length       INTEGER NOT NULL,
+  line_hash    BLOB NOT NULL,
+  path         TEXT NOT NULL,
+  rank         INTEGER NOT NULL,
+  ingress      TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  payload      TEXT NOT NULL,
+  provenance   TEXT NOT NULL,
+  provenance_source TEXT NOT NULL,
+  extension    TEXT,
+  observed_at  TEXT NOT NULL,
+  order_us     INTEGER NOT NULL,
+  purged       INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX evidence_uid ON evidence (uid, source, generation);
+CREATE INDEX evidence_conversation ON evidence (conversation, order_us);
+CREATE INDEX evidence_source ON evidence (source, generation);
+
+CREATE TABLE claim (
+  id           INTEGER PRIMARY KEY,
+  uid          BLOB NOT NULL,
+  event_uid    BLOB NOT NULL,
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  source       INTEGER NOT NULL REFERENCES source (id),
+  generation   INTEGER NOT NULL,
+  offset       INTEGER NOT NULL,
+  length       INTEGER NOT NULL,
+  line_hash    BLOB NOT NULL,
+  path         TEXT NOT NULL,
+  ingress      TEXT NOT NULL,
+  turn_id      TEXT,
+  text         TEXT NOT NULL,
+  subject      TEXT NOT NULL,
+  claimed_at   TEXT NOT NULL,
+  order_us     INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX claim_uid ON claim (uid, source, generation);
+CREATE INDEX claim_conversation ON claim (conversation, order_us);
+CREATE INDEX claim_source ON claim (source, generation);
+
+CREATE TABLE usage (
+  id           INTEGER PRIMARY KEY,
+  uid          BLOB NOT NULL,
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  source       INTEGER NOT NULL REFERENCES source (id),
+  generation   INTEGER NOT NULL,
+  offset       INTEGER NOT NULL,
+  length       INTEGER NOT NULL,
+  line_hash    BLOB NOT NULL,
+  path         TEXT NOT NULL,
+  scope        TEXT NOT NULL,
+  response_id  TEXT,
+  request_id   TEXT,
+  turn_id      TEXT,
+  model        TEXT,
+  copied_from  TEXT,
+  input        INTEGER,
+  cached_input INTEGER,
+  cache_write_input INTEGER,
+  output       INTEGER,
+  reasoning_output  INTEGER,
+  total        INTEGER,
+  observed_at  TEXT,
+  order_us     INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation);
+CREATE INDEX usage_conversation ON usage (conversation);
+CREATE INDEX usage_source ON usage (source, generation);
+
+CREATE TABLE lineage (
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  relation     TEXT NOT NULL,
+  related_key  TEXT NOT NULL,
+  source       INTEGER NOT NULL REFERENCES source (id),
+  offset       INTEGER NOT NULL,
+  line_hash    BLOB NOT NULL,
+  path         TEXT NOT NULL,
+  PRIMARY KEY (conversation, relation, related_key)
+) WITHOUT ROWID;
+CREATE INDEX lineage_related ON lineage (related_key);
+
+CREATE TABLE capability (
+  conversation   INTEGER NOT NULL REFERENCES conversation (id),
+  provider       TEXT NOT NULL,
+  schema_version INTEGER NOT NULL,
+  signals        TEXT NOT NULL,
+  notes          TEXT NOT NULL,
+  observed_at    TEXT NOT NULL,
+  rank           INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (conversation, provider)
+) WITHOUT ROWID;
+
+CREATE TABLE loss (
+  id           INTEGER PRIMARY KEY,
+  conversation INTEGER REFERENCES conversation (id),
+  source       INTEGER NOT NULL REFERENCES source (id),
+  generation   INTEGER NOT NULL,
+  offset       INTEGER NOT NULL,
+  length       INTEGER NOT NULL,
+  path         TEXT NOT NULL,
+  reason       TEXT NOT NULL,
+  detail       TEXT NOT NULL,
+  count        INTEGER NOT NULL,
+  at_us        INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX loss_place ON loss (source, generation, offset, path, reason, detail);
+CREATE INDEX loss_conversation ON loss (conversation);
+
+CREATE TABLE quarantine (
+  id         INTEGER PRIMARY KEY,
+  source     INTEGER NOT NULL REFERENCES source (id),
+  generation INTEGER NOT NULL,
+  offset     INTEGER NOT NULL,
+  length     INTEGER NOT NULL,
+  line_hash  BLOB NOT NULL,
+  reason     TEXT NOT NULL,
+  at_us      INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX quarantine_place ON quarantine (source, generation, offset);
+
+-- Journal segments being drained: how far each is stored. Kept until the file is gone.
+CREATE TABLE journal_segment (
+  name   TEXT PRIMARY KEY,
+  offset INTEGER NOT NULL
+) WITHOUT ROWID;

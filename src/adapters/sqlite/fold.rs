@@ -1,0 +1,125 @@
+//! What an event says, as a function of the set of its sightings.
+//!
+//! Sightings are ranked by channel and then by the hash of what they say, so the order of arrival
+//! never matters. Each field is that of the best sighting that states it; sightings that state
+//! different outcomes are a disagreement, and it is kept.
+
+use crate::base::hash::{Digest, Hasher};
+use crate::domain::record::EventRecord;
+
+/// The rank and content of one sighting, as far as the fold needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) rank: i64,
+    pub(super) content_hash: Vec<u8>,
+    pub(super) outcome: Option<String>,
+    pub(super) order_us: i64,
+}
+
+/// What the event row keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Folded {
+    pub(super) outcome: Option<String>,
+    pub(super) order_us: i64,
+    pub(super) disagrees: bool,
+}
+
+/// Sorts sightings best first.
+pub(super) fn best_first<T>(items: &mut [T], key: impl Fn(&T) -> (i64, &[u8])) {
+    items.sort_by(|a, b| key(b).cmp(&key(a)));
+}
+
+/// Folds a set of sightings (any order).
+pub(super) fn fold(mut said: Vec<Said>) -> Folded {
+    best_first(&mut said, |s| (s.rank, &s.content_hash));
+    let outcome = said.iter().find_map(|s| s.outcome.clone());
+    let firm = |o: &String| o != "unknown" && o != "running";
+    let mut stated: Vec<&String> =
+        said.iter().filter_map(|s| s.outcome.as_ref()).filter(|o| firm(o)).collect();
+    stated.sort();
+    stated.dedup();
+    let outcome = match outcome {
+        // A firm statement beats a better-ranked "unknown" or "running".
+        Some(o) if !firm(&o) => {
+            said.iter().filter_map(|s| s.outcome.clone()).find(firm).or(Some(o))
+        }
+        other => other,
+    };
+    let order_us = said.first().map_or(0, |s| s.order_us);
+    Folded { outcome, order_us, disagrees: stated.len() > 1 }
+}
+
+/// Hash of everything an event states, its place and times of receipt left out.
+pub(super) fn content_hash(event: &EventRecord) -> Digest {
+    let mut hasher = Hasher::new();
+    let mut part = |text: Option<&str>| {
+        match text {
+            Some(text) => {
+                hasher.update(&(text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes());
+            }
+            None => hasher.update(&u64::MAX.to_le_bytes()),
+        };
+    };
+    part(event.turn_id.as_deref());
+    part(event.call_id.as_deref());
+    part(event.agent_id.as_deref());
+    part(event.outcome.as_ref().map(|o| o.as_str()));
+    part(event.tool_name.as_deref());
+    part(event.tool_input.as_ref().map(ToString::to_string).as_deref());
+    part(event.tool_response.as_ref().map(ToString::to_string).as_deref());
+    part(event.text.as_deref());
+    part(event.raw.as_ref().map(ToString::to_string).as_deref());
+    hasher.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn said(rank: i64, hash: u8, outcome: Option<&str>) -> Said {
+        Said {
+            rank,
+            content_hash: vec![hash],
+            outcome: outcome.map(str::to_owned),
+            order_us: i64::from(hash),
+        }
+    }
+
+    #[test]
+    fn a_field_that_the_best_sighting_lacks_comes_from_the_next() {
+        let folded = fold(vec![said(3, 1, None), said(2, 9, Some("failed"))]);
+        assert_eq!(folded.outcome.as_deref(), Some("failed"));
+        assert_eq!(folded.order_us, 1);
+        assert!(!folded.disagrees);
+    }
+
+    #[test]
+    fn two_firm_outcomes_are_a_disagreement_and_unknown_is_none() {
+        assert!(fold(vec![said(3, 1, Some("ok")), said(2, 1, Some("failed"))]).disagrees);
+        let folded = fold(vec![said(3, 1, Some("unknown")), said(2, 1, Some("failed"))]);
+        assert!(!folded.disagrees);
+        assert_eq!(folded.outcome.as_deref(), Some("failed"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_arrival_never_matters(
+            mut set in proptest::collection::vec(
+                (0i64..4, any::<u8>(), proptest::option::of("ok|failed|unknown|running")), 1..8),
+            seed in any::<u64>(),
+        ) {
+            let make = |set: &[(i64, u8, Option<String>)]| -> Vec<Said> {
+                set.iter().map(|(r, h, o)| said(*r, *h, o.as_deref())).collect()
+            };
+            // Equal rank and hash means equal content.
+            set.sort_by_key(|(r, h, _)| (*r, *h));
+            set.dedup_by_key(|(r, h, _)| (*r, *h));
+            let straight = fold(make(&set));
+            let len = set.len();
+            set.rotate_left((seed as usize) % len);
+            prop_assert_eq!(fold(make(&set)), straight);
+        }
+    }
+}

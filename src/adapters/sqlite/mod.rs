@@ -1,0 +1,13 @@
+//! The store: one SQLite file in WAL mode, one connection a process.
+//!
+//! `open` finds, makes and checks the file; `migrate` brings it to this build's schema; `write`
+//! stores batches; `fold` decides what an event says from its sightings; `read` answers queries.
+
+mod fold;
+mod migrate;
+mod open;
+mod read;
+mod rows;
+mod write;
+
+pub use open::{OpenOptions, SqliteStore};

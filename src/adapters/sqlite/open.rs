@@ -1,0 +1,209 @@
+//! Opening the store: private from creation, WAL, bounded, refused when it is not ours.
+//!
+//! The file is made with mode 0600 before SQLite meets it, so that its WAL and index inherit the
+//! mode. A one-shot writer does not checkpoint on close while the WAL is small: closing the last
+//! connection would otherwise cost four syncs.
+
+use super::migrate;
+use crate::base::limits::STORE_BUSY;
+use crate::ports::recorder::StoreError;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// A WAL smaller than this is left to a later command on close.
+const WAL_LEFT_BYTES_MAX: u64 = 512 * 1024;
+
+/// How to open.
+pub struct OpenOptions<'a> {
+    /// The home folder, already made.
+    pub home: &'a Path,
+    /// Namespace for a store that is made now; must match an existing one when given.
+    pub namespace: Option<&'a str>,
+    /// False: a missing store is an error instead of made.
+    pub create: bool,
+}
+
+/// An open store.
+pub struct SqliteStore {
+    pub(super) conn: Connection,
+    pub(super) path: PathBuf,
+    pub(super) namespace: String,
+    pub(super) source_ids: HashMap<(String, String), (i64, i64)>,
+    pub(super) conversation_ids: HashMap<String, i64>,
+}
+
+impl SqliteStore {
+    /// Opens `store.db` in the home, makes or upgrades it where asked.
+    ///
+    /// # Errors
+    /// Typed: missing, busy, newer, not a store, I/O.
+    pub fn open(options: &OpenOptions<'_>) -> Result<Self, StoreError> {
+        let path = options.home.join("store.db");
+        if !prepare_file(&path, options.create)? {
+            return Err(StoreError::Missing);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut conn = Connection::open_with_flags(&path, flags).map_err(map)?;
+        conn.busy_timeout(STORE_BUSY).map_err(map)?;
+        let (_, version) = migrate::versions(&conn)?;
+        if version > migrate::CURRENT {
+            return Err(StoreError::Newer { found: version, supported: migrate::CURRENT });
+        }
+        configure(&conn)?;
+        migrate::run(&mut conn, &path)?;
+        let namespace = settle_namespace(&conn, options.namespace)?;
+        Ok(Self {
+            conn,
+            path,
+            namespace,
+            source_ids: HashMap::new(),
+            conversation_ids: HashMap::new(),
+        })
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        let wal = self.path.with_extension("db-wal");
+        let small = fs::metadata(wal).map_or(0, |m| m.len()) < WAL_LEFT_BYTES_MAX;
+        if small {
+            // Failing to set it only means that closing costs a checkpoint.
+            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        } else {
+            let _ = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        }
+    }
+}
+
+/// True when the file is there (or was made, empty and private).
+fn prepare_file(path: &Path, create: bool) -> Result<bool, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() => Ok(true),
+        Ok(_) => Err(StoreError::NotAStore(format!("{} is not a regular file", path.display()))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound && create => {
+            let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+            match made {
+                Ok(_) => Ok(true),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(true),
+                Err(e) => Err(StoreError::Io(format!("{}: {e}", path.display()))),
+            }
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(StoreError::Io(format!("{}: {e}", path.display()))),
+    }
+}
+
+fn configure(conn: &Connection) -> Result<(), StoreError> {
+    let mode: String =
+        conn.query_row("PRAGMA journal_mode = WAL", [], |r| r.get(0)).map_err(map)?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(StoreError::Io("the file system does not allow WAL mode".to_owned()));
+    }
+    conn.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
+    )
+    .map_err(map)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn settle_namespace(conn: &Connection, wanted: Option<&str>) -> Result<String, StoreError> {
+    conn.execute(
+        "INSERT OR IGNORE INTO meta (name, value) VALUES ('namespace', ?1)",
+        [wanted.unwrap_or("local")],
+    )
+    .map_err(map)?;
+    let held: String = conn
+        .query_row("SELECT value FROM meta WHERE name = 'namespace'", [], |r| r.get(0))
+        .map_err(map)?;
+    match wanted {
+        Some(wanted) if wanted != held => Err(StoreError::Other(format!(
+            "this home belongs to namespace '{held}', not '{wanted}'; use another --home"
+        ))),
+        _ => Ok(held),
+    }
+}
+
+/// Mode 0600.
+pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(|e| StoreError::Io(format!("{}: {e}", path.display())))
+}
+
+/// SQLite's error as one of ours.
+pub(super) fn map(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::NotAStore(error.to_string())
+        }
+        Some(
+            ErrorCode::DiskFull
+            | ErrorCode::ReadOnly
+            | ErrorCode::CannotOpen
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::PermissionDenied,
+        ) => StoreError::Io(error.to_string()),
+        _ => StoreError::Other(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(home: &Path) -> OpenOptions<'_> {
+        OpenOptions { home, namespace: None, create: true }
+    }
+
+    #[test]
+    fn the_store_and_its_wal_are_private_from_creation() {
+        let home = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&options(home.path())).unwrap();
+        store.conn.execute("INSERT INTO meta VALUES ('x', 'y')", []).unwrap();
+        for name in ["store.db", "store.db-wal", "store.db-shm"] {
+            let mode = fs::metadata(home.path().join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_missing_store_is_not_made_by_a_reader() {
+        let home = tempfile::tempdir().unwrap();
+        let opened =
+            SqliteStore::open(&OpenOptions { home: home.path(), namespace: None, create: false });
+        assert!(matches!(opened, Err(StoreError::Missing)));
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_store_behind_a_symlink_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/hosts", home.path().join("store.db")).unwrap();
+        assert!(matches!(SqliteStore::open(&options(home.path())), Err(StoreError::NotAStore(_))));
+    }
+
+    #[test]
+    fn a_home_keeps_the_namespace_it_was_made_with() {
+        let home = tempfile::tempdir().unwrap();
+        let first = OpenOptions { home: home.path(), namespace: Some("team"), create: true };
+        assert_eq!(SqliteStore::open(&first).unwrap().namespace, "team");
+        assert_eq!(SqliteStore::open(&options(home.path())).unwrap().namespace, "team");
+        let other = OpenOptions { home: home.path(), namespace: Some("else"), create: true };
+        assert!(SqliteStore::open(&other).is_err());
+    }
+
+    #[test]
+    fn a_file_of_prose_is_not_a_store() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("store.db"), "not a database, only prose ".repeat(100)).unwrap();
+        assert!(matches!(SqliteStore::open(&options(home.path())), Err(StoreError::NotAStore(_))));
+    }
+}

@@ -1,0 +1,372 @@
+//! Queries: stable order, only visible generations, bad rows set aside by id.
+
+use super::fold::{Said, best_first, fold};
+use super::open::{SqliteStore, map};
+use super::rows::{json, json_opt, seen_at, uuid};
+use crate::base::ids;
+use crate::domain::capability::RuntimeCapabilities;
+use crate::ports::reader::{
+    AdditiveCounts, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
+    LossRow, QuarantineRow, Reader, Rows,
+};
+use crate::ports::recorder::StoreError;
+use rusqlite::{Params, Row};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
+    (SELECT related_key FROM lineage l WHERE l.conversation = c.id AND relation = 'parent'
+     ORDER BY related_key LIMIT 1),
+    (SELECT value FROM fact f WHERE f.conversation = c.id AND name = 'cwd'
+     ORDER BY first_us, value LIMIT 1),
+    (SELECT value FROM fact f WHERE f.conversation = c.id AND name = 'title'
+     ORDER BY last_us DESC, value LIMIT 1),
+    (SELECT group_concat(value, char(31)) FROM (SELECT value FROM fact f
+     WHERE f.conversation = c.id AND name = 'model' ORDER BY first_us, value)),
+    (SELECT value FROM fact f WHERE f.conversation = c.id AND name = 'agent_version'
+     ORDER BY last_us DESC, value DESC LIMIT 1),
+    c.first_us, c.last_us, c.events, c.failed_calls, c.losses FROM conversation c ";
+
+/// One sighting with what it states, before folding.
+struct Sighting {
+    uid: Uuid,
+    rank: i64,
+    content_hash: Vec<u8>,
+    row: EventRow,
+}
+
+impl Reader for SqliteStore {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError> {
+        let sql = format!("{CONVERSATION} ORDER BY c.last_us IS NULL, c.last_us DESC, c.key");
+        self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
+    }
+
+    fn find_conversations(&self, word: &str) -> Result<Vec<ConversationRow>, StoreError> {
+        let exact = format!("{CONVERSATION} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
+        let found = self.all(&exact, [word], conversation)?;
+        if !found.is_empty() || word.is_empty() {
+            return Ok(found);
+        }
+        let prefix = format!(
+            "{CONVERSATION} WHERE substr(c.native_id, 1, length(?1)) = ?1 ORDER BY c.key LIMIT 20"
+        );
+        self.all(&prefix, [word], conversation)
+    }
+
+    fn events(&self, conversation: i64) -> Result<Rows<EventRow>, StoreError> {
+        let sightings = self.isolated(
+            "SELECT e.uid, s.rank, s.content_hash, c.provider, c.native_id, e.kind, s.turn_id,
+                    s.call_id, s.agent_id, s.outcome, s.tool_name, s.tool_input, s.tool_response,
+                    s.text, s.raw, s.observed_at, s.clock_source, s.order_us, e.heuristic,
+                    src.path, s.offset, s.length, s.line_hash, s.path, s.idx
+             FROM event e JOIN conversation c ON c.id = e.conversation
+             JOIN sighting s ON s.event = e.id
+             JOIN source src ON src.id = s.source AND src.generation = s.generation
+             WHERE e.conversation = ?1 ORDER BY e.uid",
+            [conversation],
+            |row| uuid(row, 0).map(|id| id.to_string()),
+            sighting,
+        )?;
+        let mut by_event: BTreeMap<Uuid, Vec<Sighting>> = BTreeMap::new();
+        for found in sightings.rows {
+            by_event.entry(found.uid).or_default().push(found);
+        }
+        let mut rows: Vec<EventRow> = by_event.into_values().filter_map(combine).collect();
+        let place = |e: &EventRow| {
+            e.sightings.first().map(|s| (s.source.clone(), s.offset)).unwrap_or_default()
+        };
+        rows.sort_by(|a, b| (a.order_us, place(a), &a.id).cmp(&(b.order_us, place(b), &b.id)));
+        Ok(Rows { rows, failed: sightings.failed })
+    }
+
+    fn evidence(&self, conversation: i64) -> Result<Rows<EvidenceRow>, StoreError> {
+        let found = self.isolated(
+            "SELECT e.uid, c.native_id, e.event_uid, e.kind, e.payload, e.provenance,
+                    e.provenance_source, e.extension, e.observed_at, e.order_us, e.ingress,
+                    src.path, e.offset, e.length, e.line_hash, e.path, e.rank
+             FROM evidence e JOIN conversation c ON c.id = e.conversation
+             JOIN source src ON src.id = e.source AND src.generation = e.generation
+             WHERE e.conversation = ?1
+             ORDER BY e.uid, e.rank DESC, e.payload DESC, src.path, e.offset",
+            [conversation],
+            |row| uuid(row, 0).map(|id| id.to_string()),
+            evidence,
+        )?;
+        let mut rows = found.rows;
+        rows.dedup_by_key(|row| row.id);
+        rows.sort_by(|a, b| (a.order_us, &a.id).cmp(&(b.order_us, &b.id)));
+        Ok(Rows { rows, failed: found.failed })
+    }
+
+    fn claims(&self, conversation: i64) -> Result<Rows<ClaimRow>, StoreError> {
+        let found = self.isolated(
+            "SELECT k.uid, c.native_id, k.event_uid, k.turn_id, k.text, k.subject, k.claimed_at,
+                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path
+             FROM claim k JOIN conversation c ON c.id = k.conversation
+             JOIN source src ON src.id = k.source AND src.generation = k.generation
+             WHERE k.conversation = ?1 ORDER BY k.uid, src.kind, src.path, k.offset",
+            [conversation],
+            |row| uuid(row, 0).map(|id| id.to_string()),
+            claim,
+        )?;
+        let mut rows = found.rows;
+        rows.dedup_by_key(|row| row.id);
+        rows.sort_by(|a, b| (a.order_us, &a.id).cmp(&(b.order_us, &b.id)));
+        Ok(Rows { rows, failed: found.failed })
+    }
+
+    fn capabilities(&self, conversation: i64) -> Result<Rows<CapabilityRow>, StoreError> {
+        self.isolated(
+            "SELECT c.key, c.native_id, k.provider, k.schema_version, k.signals, k.notes,
+                    k.observed_at
+             FROM capability k JOIN conversation c ON c.id = k.conversation
+             WHERE k.conversation = ?1 ORDER BY k.provider",
+            [conversation],
+            |row| row.get::<_, String>(0),
+            capability,
+        )
+    }
+
+    fn losses(&self, conversation: Option<i64>) -> Result<Vec<LossRow>, StoreError> {
+        self.all(
+            "SELECT l.reason, l.detail, sum(l.count), c.key, src.path, min(l.at_us), max(l.at_us)
+             FROM loss l JOIN source src ON src.id = l.source AND src.generation = l.generation
+             LEFT JOIN conversation c ON c.id = l.conversation
+             WHERE ?1 IS NULL OR l.conversation = ?1
+             GROUP BY l.reason, l.detail, l.conversation, src.path
+             ORDER BY l.reason, 3 DESC, l.detail, src.path",
+            [conversation],
+            |row| {
+                Ok(LossRow {
+                    reason: row.get(0)?,
+                    detail: row.get(1)?,
+                    count: row.get(2)?,
+                    conversation: row.get(3)?,
+                    source: row.get(4)?,
+                    first_us: row.get(5)?,
+                    last_us: row.get(6)?,
+                })
+            },
+        )
+    }
+
+    fn quarantine(&self) -> Result<Vec<QuarantineRow>, StoreError> {
+        self.all(
+            "SELECT src.path, q.offset, q.length, q.line_hash, '', q.reason
+             FROM quarantine q JOIN source src ON src.id = q.source
+               AND src.generation = q.generation
+             ORDER BY src.path, q.offset",
+            [],
+            |row| {
+                let seen = seen_at(row, 0)?;
+                Ok(QuarantineRow {
+                    source: seen.source,
+                    offset: seen.offset,
+                    length: seen.length,
+                    line_hash: seen.line_hash,
+                    reason: row.get(5)?,
+                })
+            },
+        )
+    }
+
+    fn additive_counts(&self, conversation: i64) -> Result<AdditiveCounts, StoreError> {
+        let count = |sql: &str| -> Result<i64, StoreError> {
+            self.conn
+                .prepare_cached(sql)
+                .and_then(|mut s| s.query_row([conversation], |r| r.get(0)))
+                .map_err(map)
+        };
+        Ok(AdditiveCounts {
+            usage: count(
+                "SELECT count(DISTINCT u.uid) FROM usage u JOIN source s ON s.id = u.source
+                   AND s.generation = u.generation WHERE u.conversation = ?1",
+            )?,
+            lineage: count("SELECT count(*) FROM lineage WHERE conversation = ?1")?,
+            losses: count(
+                "SELECT count(*) FROM loss l JOIN source s ON s.id = l.source
+                   AND s.generation = l.generation WHERE l.conversation = ?1",
+            )?,
+        })
+    }
+}
+
+impl SqliteStore {
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut s| s.query_map(values, |r| read(r))?.collect::<Result<_, _>>())
+            .map_err(map)
+    }
+
+    /// Every row, a bad one named and set aside.
+    fn isolated<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        id: impl Fn(&Row<'_>) -> rusqlite::Result<String>,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Rows<T>, StoreError> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(map)?;
+        let mut cursor = statement.query(values).map_err(map)?;
+        let mut out = Rows::default();
+        while let Some(row) = cursor.next().map_err(map)? {
+            match read(row) {
+                Ok(value) => out.rows.push(value),
+                Err(error) => out.failed.push(FailedRow {
+                    id: id(row).unwrap_or_else(|_| "<unreadable id>".to_owned()),
+                    error: error.to_string(),
+                }),
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn conversation(row: &Row<'_>) -> rusqlite::Result<ConversationRow> {
+    let models: Option<String> = row.get(7)?;
+    Ok(ConversationRow {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        provider: row.get(2)?,
+        native_id: row.get(3)?,
+        parent: row.get(4)?,
+        cwd: row.get(5)?,
+        title: row.get(6)?,
+        models: models.map(|m| m.split('\u{1f}').map(str::to_owned).collect()).unwrap_or_default(),
+        agent_version: row.get(8)?,
+        first_us: row.get(9)?,
+        last_us: row.get(10)?,
+        events: row.get(11)?,
+        failed_calls: row.get(12)?,
+        losses: row.get(13)?,
+    })
+}
+
+fn sighting(row: &Row<'_>) -> rusqlite::Result<Sighting> {
+    Ok(Sighting {
+        uid: uuid(row, 0)?,
+        rank: row.get(1)?,
+        content_hash: row.get(2)?,
+        row: EventRow {
+            id: uuid(row, 0)?,
+            provider: row.get(3)?,
+            native_id: row.get(4)?,
+            kind: row.get(5)?,
+            turn_id: row.get(6)?,
+            call_id: row.get(7)?,
+            agent_id: row.get(8)?,
+            outcome: row.get(9)?,
+            tool_name: row.get(10)?,
+            tool_input: json_opt(row, 11)?,
+            tool_response: json_opt(row, 12)?,
+            text: row.get(13)?,
+            raw: json_opt(row, 14)?,
+            observed_at: row.get(15)?,
+            clock_source: row.get(16)?,
+            order_us: row.get(17)?,
+            heuristic: row.get(18)?,
+            disagrees: false,
+            sightings: vec![seen_at(row, 19)?],
+        },
+    })
+}
+
+/// One event from its sightings: each field from the best one that states it.
+fn combine(mut found: Vec<Sighting>) -> Option<EventRow> {
+    best_first(&mut found, |s| (s.rank, &s.content_hash));
+    let folded = fold(
+        found
+            .iter()
+            .map(|s| Said {
+                rank: s.rank,
+                content_hash: s.content_hash.clone(),
+                outcome: s.row.outcome.clone(),
+                order_us: s.row.order_us,
+            })
+            .collect(),
+    );
+    let mut sightings: Vec<_> =
+        found.iter().flat_map(|s| s.row.sightings.iter().cloned()).collect();
+    let mut rest = found.into_iter().map(|s| s.row);
+    let mut event = rest.next()?;
+    for other in rest {
+        event.turn_id = event.turn_id.or(other.turn_id);
+        event.call_id = event.call_id.or(other.call_id);
+        event.agent_id = event.agent_id.or(other.agent_id);
+        event.tool_name = event.tool_name.or(other.tool_name);
+        event.tool_input = event.tool_input.or(other.tool_input);
+        event.tool_response = event.tool_response.or(other.tool_response);
+        event.text = event.text.or(other.text);
+        event.raw = event.raw.or(other.raw);
+    }
+    sightings.sort_by(|a, b| (&a.source, a.offset, &a.path).cmp(&(&b.source, b.offset, &b.path)));
+    // The place an answer names first is a file, which can be read back.
+    sightings.sort_by_key(|s| s.source.starts_with("hook:"));
+    event.outcome = folded.outcome;
+    event.order_us = folded.order_us;
+    event.disagrees = folded.disagrees;
+    event.sightings = sightings;
+    Some(event)
+}
+
+fn evidence(row: &Row<'_>) -> rusqlite::Result<EvidenceRow> {
+    Ok(EvidenceRow {
+        id: uuid(row, 0)?,
+        native_id: row.get(1)?,
+        event_id: uuid(row, 2)?,
+        kind: row.get(3)?,
+        payload: json(row, 4)?,
+        provenance: row.get(5)?,
+        source: json(row, 6)?,
+        extension: row.get(7)?,
+        observed_at: row.get(8)?,
+        order_us: row.get(9)?,
+        ingress: row.get(10)?,
+        seen: Some(seen_at(row, 11)?),
+    })
+}
+
+fn claim(row: &Row<'_>) -> rusqlite::Result<ClaimRow> {
+    Ok(ClaimRow {
+        id: uuid(row, 0)?,
+        native_id: row.get(1)?,
+        event_id: uuid(row, 2)?,
+        turn_id: row.get(3)?,
+        text: row.get(4)?,
+        subject: row.get(5)?,
+        claimed_at: row.get(6)?,
+        order_us: row.get(7)?,
+        seen: Some(seen_at(row, 8)?),
+    })
+}
+
+fn capability(row: &Row<'_>) -> rusqlite::Result<CapabilityRow> {
+    let key: String = row.get(0)?;
+    let provider: String = row.get(2)?;
+    let signals: Value = json(row, 4)?;
+    let notes: Value = json(row, 5)?;
+    let version: i64 = row.get(3)?;
+    let capabilities: RuntimeCapabilities = serde_json::from_value(serde_json::json!({
+        "schema_version": version, "provider": provider, "signals": signals, "notes": notes,
+    }))
+    .map_err(|e| {
+        rusqlite::Error::FromSqlConversionFailure(4, rusqlite::types::Type::Text, Box::new(e))
+    })?;
+    Ok(CapabilityRow {
+        id: ids::derive(&[&key, "capabilities", &provider]),
+        native_id: row.get(1)?,
+        capabilities,
+        observed_at: row.get(6)?,
+    })
+}

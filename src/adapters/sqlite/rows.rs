@@ -1,0 +1,87 @@
+//! Columns to domain and back, in one place.
+
+use crate::base::hash::Digest;
+use crate::domain::record::Place;
+use crate::ports::files::{FileKind, FileStat};
+use crate::ports::reader::SeenAt;
+use crate::ports::recorder::Watermark;
+use rusqlite::Row;
+use rusqlite::types::Type;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// The four columns of a place.
+pub(super) fn place_params(place: &Place) -> (i64, i64, [u8; 32], &str) {
+    (
+        place.offset.cast_signed(),
+        place.length.cast_signed(),
+        *place.line_hash.as_bytes(),
+        &place.path,
+    )
+}
+
+/// The watermark of a `source` row selected in the order of `Recorder::sources`.
+pub(super) fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Watermark>> {
+    let Some(chain) = digest(row, 13)? else { return Ok(None) };
+    let (Some(head_hash), Some(tail_hash)) = (digest(row, 14)?, digest(row, 15)?) else {
+        return Ok(None);
+    };
+    let state: Option<String> = row.get(17)?;
+    Ok(Some(Watermark {
+        offset: row.get::<_, i64>(11)?.cast_unsigned(),
+        lines: row.get::<_, i64>(12)?.cast_unsigned(),
+        chain,
+        head_hash,
+        tail_hash,
+        decoder: row.get::<_, Option<String>>(16)?.unwrap_or_default(),
+        state: state.and_then(|s| serde_json::from_str(&s).ok()).unwrap_or(Value::Null),
+        stat: FileStat {
+            kind: FileKind::File,
+            device: row.get::<_, i64>(6)?.cast_unsigned(),
+            inode: row.get::<_, i64>(7)?.cast_unsigned(),
+            size: row.get::<_, i64>(8)?.cast_unsigned(),
+            modified_ns: row.get(9)?,
+            changed_ns: row.get(10)?,
+        },
+        complete: row.get(18)?,
+    }))
+}
+
+fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Digest>> {
+    let bytes: Option<Vec<u8>> = row.get(column)?;
+    Ok(bytes.and_then(|b| Digest::from_slice(&b)))
+}
+
+/// A UUID column.
+pub(super) fn uuid(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {
+    let bytes: Vec<u8> = row.get(column)?;
+    Uuid::from_slice(&bytes)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(e)))
+}
+
+/// A required JSON column.
+pub(super) fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
+}
+
+/// An optional JSON column.
+pub(super) fn json_opt(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Value>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|t| serde_json::from_str(&t))
+        .transpose()
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
+}
+
+/// Five columns from `first` on: source path, offset, length, line hash, path.
+pub(super) fn seen_at(row: &Row<'_>, first: usize) -> rusqlite::Result<SeenAt> {
+    let hash: Vec<u8> = row.get(first + 3)?;
+    Ok(SeenAt {
+        source: row.get(first)?,
+        offset: row.get::<_, i64>(first + 1)?.cast_unsigned(),
+        length: row.get::<_, i64>(first + 2)?.cast_unsigned(),
+        line_hash: Digest::from_slice(&hash).map(|d| d.hex()).unwrap_or_default(),
+        path: row.get(first + 4)?,
+    })
+}

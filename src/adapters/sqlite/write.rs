@@ -1,0 +1,757 @@
+//! Batches into rows: one transaction for rows, watermark and journal position.
+//!
+//! Everything is keyed so that storing a batch again changes nothing. Counters of a conversation
+//! move with the rows they count.
+
+use super::fold::{Said, content_hash, fold};
+use super::open::{SqliteStore, map};
+use super::rows::{place_params, watermark_from_row};
+use crate::base::hash::Digest;
+use crate::domain::event::EventKind;
+use crate::domain::record::{
+    Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, LossRecord,
+    Sealed, UsageRecord,
+};
+use crate::domain::usage::UsageScope;
+use crate::ports::recorder::{
+    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceSpec, StoreError, Watermark,
+};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use std::collections::{BTreeSet, HashMap};
+
+/// What one transaction adds to a conversation's counters.
+#[derive(Debug, Default, Clone, Copy)]
+struct Delta {
+    events: i64,
+    failed_calls: i64,
+    losses: i64,
+    first_us: Option<i64>,
+    last_us: Option<i64>,
+}
+
+/// One transaction's view: where its rows go and what they add up to.
+struct Writer<'a> {
+    tx: &'a Transaction<'a>,
+    conversations: &'a mut HashMap<String, i64>,
+    deltas: HashMap<i64, Delta>,
+    appended: Appended,
+    source: i64,
+    generation: i64,
+    ingress: &'a str,
+}
+
+impl Recorder for SqliteStore {
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached(
+                "SELECT id, path, format, provider, generation, state, device, inode, size,
+                        modified_ns, changed_ns, offset, lines, chain, head_hash, tail_hash,
+                        decoder, decoder_state, complete
+                 FROM source WHERE kind = 'file'",
+            )
+            .map_err(map)?;
+        let rows = statement
+            .query_map([], |row| {
+                Ok(KnownSource {
+                    id: row.get(0)?,
+                    path: row.get(1)?,
+                    format: row.get(2)?,
+                    provider: row.get(3)?,
+                    generation: row.get(4)?,
+                    state: row.get(5)?,
+                    watermark: watermark_from_row(row)?,
+                })
+            })
+            .map_err(map)?;
+        rows.collect::<Result<_, _>>().map_err(map)
+    }
+
+    fn append(
+        &mut self,
+        batches: &[Batch],
+        position: Option<&SegmentPosition>,
+    ) -> Result<Appended, StoreError> {
+        let result = self.append_inner(batches, position);
+        if result.is_err() {
+            // Ids handed out by a transaction that was rolled back are not to be trusted.
+            self.source_ids.clear();
+            self.conversation_ids.clear();
+        }
+        result
+    }
+
+    fn segment_offset(&mut self, segment: &str) -> Result<u64, StoreError> {
+        let offset: Option<i64> = self
+            .conn
+            .query_row("SELECT offset FROM journal_segment WHERE name = ?1", [segment], |r| {
+                r.get(0)
+            })
+            .optional()
+            .map_err(map)?;
+        Ok(offset.map_or(0, i64::cast_unsigned))
+    }
+
+    fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError> {
+        self.conn
+            .execute("DELETE FROM journal_segment WHERE name = ?1", [segment])
+            .map_err(map)
+            .map(|_| ())
+    }
+
+    fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError> {
+        let tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        for id in ids {
+            tx.prepare_cached("UPDATE source SET state = ?2 WHERE id = ?1")
+                .and_then(|mut s| s.execute(params![id, state]))
+                .map_err(map)?;
+        }
+        tx.commit().map_err(map)
+    }
+
+    fn same_payload(
+        &mut self,
+        conversation: &str,
+        kind: &str,
+        payload_hash: &Digest,
+        at_us: i64,
+        window_us: i64,
+    ) -> Result<Option<i64>, StoreError> {
+        self.conn
+            .prepare_cached(
+                "SELECT min(s.offset) FROM sighting s
+                 JOIN event e ON e.id = s.event JOIN conversation c ON c.id = e.conversation
+                 WHERE c.key = ?1 AND e.kind = ?2 AND e.heuristic = 1 AND s.line_hash = ?3
+                   AND s.native_space = 'payload'
+                   AND e.order_us BETWEEN ?4 - ?5 AND ?4 + ?5 AND abs(s.offset - ?4) <= ?5",
+            )
+            .and_then(|mut s| {
+                s.query_row(
+                    params![conversation, kind, payload_hash.as_bytes(), at_us, window_us],
+                    |r| r.get(0),
+                )
+            })
+            .map_err(map)
+    }
+}
+
+impl SqliteStore {
+    fn append_inner(
+        &mut self,
+        batches: &[Batch],
+        position: Option<&SegmentPosition>,
+    ) -> Result<Appended, StoreError> {
+        let tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        let mut appended = Appended::default();
+        for batch in batches {
+            let (source, current) = source_id(&tx, &mut self.source_ids, &batch.source)?;
+            let generation = if batch.generation == 0 { current } else { batch.generation };
+            let mut writer = Writer {
+                tx: &tx,
+                conversations: &mut self.conversation_ids,
+                deltas: HashMap::new(),
+                appended: Appended::default(),
+                source,
+                generation,
+                ingress: batch.ingress.as_str(),
+            };
+            for record in &batch.records {
+                writer.record(record)?;
+            }
+            writer.flush_deltas()?;
+            if batch.flip {
+                writer.flip()?;
+                self.source_ids.remove(&source_key(&batch.source));
+            }
+            appended.inserted += writer.appended.inserted;
+            appended.known += writer.appended.known;
+            if let Some(mark) = &batch.watermark {
+                save_watermark(&tx, source, &batch.source, mark)?;
+            }
+            save_ignored(&tx, source, batch)?;
+        }
+        if let Some(position) = position {
+            tx.prepare_cached(
+                "INSERT INTO journal_segment (name, offset) VALUES (?1, ?2)
+                 ON CONFLICT (name) DO UPDATE SET offset = excluded.offset",
+            )
+            .and_then(|mut s| s.execute(params![position.segment, position.offset.cast_signed()]))
+            .map_err(map)?;
+        }
+        tx.commit().map_err(map)?;
+        Ok(appended)
+    }
+}
+
+impl Writer<'_> {
+    fn record(&mut self, sealed: &Sealed) -> Result<(), StoreError> {
+        let conversation = match &sealed.conversation {
+            Some(conversation) => Some(self.conversation(conversation)?),
+            None => None,
+        };
+        let added = match (&sealed.body, conversation) {
+            (Body::Event(event), Some(id)) => self.event(sealed, event, id)?,
+            (Body::Evidence(evidence), Some(id)) => self.evidence(sealed, evidence, id)?,
+            (Body::Claim(claim), Some(id)) => self.claim(sealed, claim, id)?,
+            (Body::Usage(usage), Some(id)) => self.usage(sealed, usage, id)?,
+            (Body::Lineage(lineage), Some(id)) => self.run(
+                "INSERT OR IGNORE INTO lineage
+                   (conversation, relation, related_key, source, offset, line_hash, path)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    id,
+                    lineage.relation.as_str(),
+                    lineage.related,
+                    self.source,
+                    sealed.place.offset.cast_signed(),
+                    sealed.place.line_hash.as_bytes(),
+                    sealed.place.path
+                ],
+            )?,
+            (Body::Turn(turn), Some(id)) => {
+                let at = turn
+                    .observed_at
+                    .as_deref()
+                    .and_then(crate::base::time::Micros::parse)
+                    .map_or(0, |m| m.0);
+                for (name, value) in [
+                    ("cwd", &turn.cwd),
+                    ("model", &turn.model),
+                    ("agent_version", &turn.agent_version),
+                    ("git_branch", &turn.git_branch),
+                    ("title", &turn.title),
+                ] {
+                    if let Some(value) = value {
+                        self.fact(id, name, value, at)?;
+                    }
+                }
+                false
+            }
+            (Body::Capability(capability), Some(id)) => self.capability(capability, id)?,
+            (Body::Loss(loss), id) => self.loss(sealed, loss, id)?,
+            (Body::Quarantine { reason }, _) => self.run(
+                "INSERT OR IGNORE INTO quarantine
+                   (source, generation, offset, length, line_hash, reason, at_us)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)",
+                params![
+                    self.source,
+                    self.generation,
+                    sealed.place.offset.cast_signed(),
+                    sealed.place.length.cast_signed(),
+                    sealed.place.line_hash.as_bytes(),
+                    reason
+                ],
+            )?,
+            // The pipeline never seals the others without a conversation.
+            (_, None) => false,
+        };
+        if added {
+            self.appended.inserted += 1;
+        } else {
+            self.appended.known += 1;
+        }
+        Ok(())
+    }
+
+    fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
+        let changed =
+            self.tx.prepare_cached(sql).and_then(|mut s| s.execute(values)).map_err(map)?;
+        Ok(changed > 0)
+    }
+
+    fn conversation(&mut self, wanted: &ConversationRef) -> Result<i64, StoreError> {
+        if let Some(id) = self.conversations.get(&wanted.key) {
+            return Ok(*id);
+        }
+        self.run(
+            "INSERT OR IGNORE INTO conversation (key, provider, native_id) VALUES (?1, ?2, ?3)",
+            params![wanted.key, wanted.provider, wanted.native_id],
+        )?;
+        let id = self
+            .tx
+            .prepare_cached("SELECT id FROM conversation WHERE key = ?1")
+            .and_then(|mut s| s.query_row([&wanted.key], |r| r.get(0)))
+            .map_err(map)?;
+        self.conversations.insert(wanted.key.clone(), id);
+        Ok(id)
+    }
+
+    fn event(
+        &mut self,
+        sealed: &Sealed,
+        event: &EventRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let uid = event.id.as_bytes();
+        let new = self.run(
+            "INSERT OR IGNORE INTO event (uid, conversation, kind, outcome, order_us, heuristic)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                uid,
+                conversation,
+                event.kind.as_str(),
+                event.outcome.as_ref().map(|o| o.as_str()),
+                event.order_us,
+                event.heuristic
+            ],
+        )?;
+        let row: i64 = if new {
+            self.tx.last_insert_rowid()
+        } else {
+            self.tx
+                .prepare_cached("SELECT id FROM event WHERE uid = ?1")
+                .and_then(|mut s| s.query_row([uid], |r| r.get(0)))
+                .map_err(map)?
+        };
+        let seen = self.sighting(sealed, event, row)?;
+        if new {
+            let failed =
+                is_failed_call(event.kind.as_str(), event.outcome.as_ref().map(|o| o.as_str()));
+            let delta = self.deltas.entry(conversation).or_default();
+            delta.events += 1;
+            delta.failed_calls += i64::from(failed);
+            if event.order_us != 0 {
+                delta.first_us =
+                    Some(delta.first_us.map_or(event.order_us, |f| f.min(event.order_us)));
+                delta.last_us =
+                    Some(delta.last_us.map_or(event.order_us, |l| l.max(event.order_us)));
+            }
+        } else if seen {
+            self.refold(row)?;
+        }
+        Ok(new)
+    }
+
+    fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {
+        let json = |v: &Option<serde_json::Value>| v.as_ref().map(ToString::to_string);
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        self.run(
+            "INSERT OR IGNORE INTO sighting
+               (event, source, generation, offset, length, line_hash, path, idx, rank,
+                content_hash, ingress, native_space, native_id, turn_id, call_id, agent_id,
+                outcome, tool_name, tool_input, tool_response, text, raw, observed_at,
+                clock_source, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+            params![
+                row,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                sealed.place.index,
+                event.rank,
+                content_hash(event).as_bytes().get(..16),
+                self.ingress,
+                event.native.space,
+                event.native.id,
+                event.turn_id,
+                event.call_id,
+                event.agent_id,
+                event.outcome.as_ref().map(|o| o.as_str()),
+                event.tool_name,
+                json(&event.tool_input),
+                json(&event.tool_response),
+                event.text,
+                json(&event.raw),
+                event.observed_at,
+                event.clock_source.as_str(),
+                event.order_us
+            ],
+        )
+    }
+
+    /// Folds an event again after its set of sightings changed.
+    fn refold(&mut self, row: i64) -> Result<(), StoreError> {
+        let said = sightings_of(self.tx, row)?;
+        let (conversation, kind, before): (i64, String, Option<String>) = self
+            .tx
+            .prepare_cached("SELECT conversation, kind, outcome FROM event WHERE id = ?1")
+            .and_then(|mut s| s.query_row([row], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))
+            .map_err(map)?;
+        let delta = self.deltas.entry(conversation).or_default();
+        if said.is_empty() {
+            delta.events -= 1;
+            delta.failed_calls -= i64::from(is_failed_call(&kind, before.as_deref()));
+            self.run("DELETE FROM event WHERE id = ?1", [row])?;
+            return Ok(());
+        }
+        let folded = fold(said);
+        delta.failed_calls += i64::from(is_failed_call(&kind, folded.outcome.as_deref()))
+            - i64::from(is_failed_call(&kind, before.as_deref()));
+        self.run(
+            "UPDATE event SET outcome = ?2, order_us = ?3, disagrees = ?4 WHERE id = ?1",
+            params![row, folded.outcome, folded.order_us, folded.disagrees],
+        )?;
+        Ok(())
+    }
+
+    fn evidence(
+        &self,
+        sealed: &Sealed,
+        evidence: &EvidenceRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        let kind = serde_json::to_value(evidence.kind).map_err(other)?;
+        let source = serde_json::to_string(&evidence.source).map_err(other)?;
+        self.run(
+            "INSERT OR IGNORE INTO evidence
+               (uid, event_uid, conversation, source, generation, offset, length, line_hash, path,
+                rank, ingress, kind, payload, provenance, provenance_source, extension,
+                observed_at, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18)",
+            params![
+                evidence.id.as_bytes(),
+                evidence.event_id.as_bytes(),
+                conversation,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                evidence.rank,
+                self.ingress,
+                kind.as_str(),
+                evidence.payload.to_string(),
+                evidence.provenance,
+                source,
+                evidence.extension,
+                evidence.observed_at,
+                evidence.order_us
+            ],
+        )
+    }
+
+    fn claim(
+        &self,
+        sealed: &Sealed,
+        claim: &ClaimRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        self.run(
+            "INSERT OR IGNORE INTO claim
+               (uid, event_uid, conversation, source, generation, offset, length, line_hash, path,
+                ingress, turn_id, text, subject, claimed_at, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            params![
+                claim.id.as_bytes(),
+                claim.event_id.as_bytes(),
+                conversation,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                self.ingress,
+                claim.turn_id,
+                claim.text,
+                claim.subject,
+                claim.claimed_at,
+                claim.order_us
+            ],
+        )
+    }
+
+    fn usage(
+        &self,
+        sealed: &Sealed,
+        record: &UsageRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        let usage = &record.usage;
+        let scope = match usage.scope {
+            UsageScope::Response => "response",
+            UsageScope::Snapshot => "snapshot",
+        };
+        self.run(
+            "INSERT OR IGNORE INTO usage
+               (uid, conversation, source, generation, offset, length, line_hash, path, scope,
+                response_id, request_id, turn_id, model, copied_from, input, cached_input,
+                cache_write_input, output, reasoning_output, total, observed_at, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18, ?19, ?20, ?21, ?22)",
+            params![
+                record.id.as_bytes(),
+                conversation,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                scope,
+                usage.response_id,
+                usage.request_id,
+                usage.turn_id,
+                usage.model,
+                usage.copied_from,
+                usage.counts.input,
+                usage.counts.cached_input,
+                usage.counts.cache_write_input,
+                usage.counts.output,
+                usage.counts.reasoning_output,
+                usage.counts.total,
+                usage.observed_at,
+                record.order_us
+            ],
+        )
+    }
+
+    fn fact(&self, conversation: i64, name: &str, value: &str, at: i64) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO fact (conversation, name, value, first_us, last_us)
+             VALUES (?1, ?2, ?3, ?4, ?4)
+             ON CONFLICT (conversation, name, value) DO UPDATE SET
+               first_us = CASE WHEN first_us = 0 THEN excluded.first_us
+                               WHEN excluded.first_us = 0 THEN first_us
+                               ELSE min(first_us, excluded.first_us) END,
+               last_us = max(last_us, excluded.last_us)",
+            params![conversation, name, value, at],
+        )
+        .map(|_| ())
+    }
+
+    /// Of several declarations the greatest by text wins, whatever order they came in.
+    fn capability(&self, record: &CapabilityRecord, conversation: i64) -> Result<bool, StoreError> {
+        let signals = serde_json::to_string(&record.capabilities.signals).map_err(other)?;
+        let notes = serde_json::to_string(&record.capabilities.notes).map_err(other)?;
+        self.run(
+            "INSERT INTO capability
+               (conversation, provider, schema_version, signals, notes, observed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (conversation, provider) DO UPDATE SET
+               observed_at = CASE WHEN (excluded.signals, excluded.notes) = (signals, notes)
+                                  THEN min(observed_at, excluded.observed_at)
+                                  ELSE excluded.observed_at END,
+               schema_version = excluded.schema_version, signals = excluded.signals,
+               notes = excluded.notes
+             WHERE (excluded.signals, excluded.notes) >= (signals, notes)",
+            params![
+                conversation,
+                record.capabilities.provider.as_str(),
+                record.capabilities.schema_version,
+                signals,
+                notes,
+                record.observed_at
+            ],
+        )
+    }
+
+    fn loss(
+        &mut self,
+        sealed: &Sealed,
+        loss: &LossRecord,
+        conversation: Option<i64>,
+    ) -> Result<bool, StoreError> {
+        let added = self.run(
+            "INSERT OR IGNORE INTO loss
+               (conversation, source, generation, offset, length, path, reason, detail, count, at_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                conversation,
+                self.source,
+                self.generation,
+                sealed.place.offset.cast_signed(),
+                sealed.place.length.cast_signed(),
+                sealed.place.path,
+                loss.reason.as_str(),
+                loss.detail,
+                loss.count.cast_signed(),
+                loss.at_us
+            ],
+        )?;
+        if let (true, Some(id)) = (added, conversation) {
+            self.deltas.entry(id).or_default().losses += 1;
+        }
+        Ok(added)
+    }
+
+    fn flush_deltas(&mut self) -> Result<(), StoreError> {
+        for (id, delta) in std::mem::take(&mut self.deltas) {
+            self.run(
+                "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
+                   losses = losses + ?4,
+                   first_us = CASE WHEN ?5 IS NULL THEN first_us
+                                   ELSE min(coalesce(first_us, ?5), ?5) END,
+                   last_us = CASE WHEN ?6 IS NULL THEN last_us
+                                  ELSE max(coalesce(last_us, ?6), ?6) END
+                 WHERE id = ?1",
+                params![
+                    id,
+                    delta.events,
+                    delta.failed_calls,
+                    delta.losses,
+                    delta.first_us,
+                    delta.last_us
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Makes this generation the visible one and sweeps the rows of the others.
+    fn flip(&mut self) -> Result<(), StoreError> {
+        let (source, generation) = (self.source, self.generation);
+        self.run("UPDATE source SET generation = ?2 WHERE id = ?1", params![source, generation])?;
+        let old: BTreeSet<i64> = self
+            .tx
+            .prepare_cached("SELECT event FROM sighting WHERE source = ?1 AND generation <> ?2")
+            .and_then(|mut s| {
+                s.query_map(params![source, generation], |r| r.get(0))?.collect::<Result<_, _>>()
+            })
+            .map_err(map)?;
+        let mut lost: HashMap<i64, i64> = HashMap::new();
+        self.tx
+            .prepare_cached(
+                "SELECT conversation, count(*) FROM loss
+                 WHERE source = ?1 AND generation <> ?2 AND conversation IS NOT NULL GROUP BY 1",
+            )
+            .and_then(|mut s| {
+                for row in
+                    s.query_map(params![source, generation], |r| Ok((r.get(0)?, r.get(1)?)))?
+                {
+                    let (id, count): (i64, i64) = row?;
+                    lost.insert(id, count);
+                }
+                Ok(())
+            })
+            .map_err(map)?;
+        for table in ["sighting", "evidence", "claim", "usage", "loss", "quarantine"] {
+            self.run(
+                &format!("DELETE FROM {table} WHERE source = ?1 AND generation <> ?2"),
+                params![source, generation],
+            )?;
+        }
+        for event in old {
+            self.refold(event)?;
+        }
+        for (id, count) in lost {
+            self.deltas.entry(id).or_default().losses -= count;
+        }
+        self.flush_deltas()
+    }
+}
+
+fn is_failed_call(kind: &str, outcome: Option<&str>) -> bool {
+    kind == EventKind::PostToolUse.as_str() && outcome == Some("failed")
+}
+
+fn sightings_of(conn: &Connection, event: i64) -> Result<Vec<Said>, StoreError> {
+    conn.prepare_cached(
+        "SELECT rank, content_hash, outcome, order_us FROM sighting WHERE event = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_map([event], |r| {
+            Ok(Said {
+                rank: r.get(0)?,
+                content_hash: r.get(1)?,
+                outcome: r.get(2)?,
+                order_us: r.get(3)?,
+            })
+        })?
+        .collect::<Result<_, _>>()
+    })
+    .map_err(map)
+}
+
+fn source_key(spec: &SourceSpec) -> (String, String) {
+    (spec.kind.to_owned(), spec.path.clone())
+}
+
+/// The row of a source and its current generation, made when new.
+fn source_id(
+    tx: &Transaction<'_>,
+    cache: &mut HashMap<(String, String), (i64, i64)>,
+    spec: &SourceSpec,
+) -> Result<(i64, i64), StoreError> {
+    let key = source_key(spec);
+    if let Some(held) = cache.get(&key) {
+        return Ok(*held);
+    }
+    tx.prepare_cached(
+        "INSERT INTO source (kind, format, provider, path) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (kind, path) DO UPDATE SET format = excluded.format,
+           provider = excluded.provider",
+    )
+    .and_then(|mut s| s.execute(params![spec.kind, spec.format, spec.provider, spec.path]))
+    .map_err(map)?;
+    let held = tx
+        .prepare_cached("SELECT id, generation FROM source WHERE kind = ?1 AND path = ?2")
+        .and_then(|mut s| {
+            s.query_row(params![spec.kind, spec.path], |r| Ok((r.get(0)?, r.get(1)?)))
+        })
+        .map_err(map)?;
+    cache.insert(key, held);
+    Ok(held)
+}
+
+fn save_watermark(
+    tx: &Transaction<'_>,
+    source: i64,
+    spec: &SourceSpec,
+    mark: &Watermark,
+) -> Result<(), StoreError> {
+    let state = if spec.format.is_empty() { "not_recognised" } else { "active" };
+    tx.prepare_cached(
+        "UPDATE source SET state = ?2, device = ?3, inode = ?4, size = ?5, modified_ns = ?6,
+           changed_ns = ?7, offset = ?8, lines = ?9, chain = ?10, head_hash = ?11,
+           tail_hash = ?12, decoder = ?13, decoder_state = ?14, complete = ?15
+         WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            source,
+            state,
+            mark.stat.device.cast_signed(),
+            mark.stat.inode.cast_signed(),
+            mark.stat.size.cast_signed(),
+            mark.stat.modified_ns,
+            mark.stat.changed_ns,
+            mark.offset.cast_signed(),
+            mark.lines.cast_signed(),
+            mark.chain.as_bytes(),
+            mark.head_hash.as_bytes(),
+            mark.tail_hash.as_bytes(),
+            mark.decoder,
+            mark.state.to_string(),
+            mark.complete
+        ])
+    })
+    .map_err(map)
+    .map(|_| ())
+}
+
+fn save_ignored(tx: &Transaction<'_>, source: i64, batch: &Batch) -> Result<(), StoreError> {
+    if batch.ignored.is_empty() {
+        return Ok(());
+    }
+    let held: String = tx
+        .prepare_cached("SELECT ignored FROM source WHERE id = ?1")
+        .and_then(|mut s| s.query_row([source], |r| r.get(0)))
+        .map_err(map)?;
+    let mut tally: crate::domain::record::Tally = serde_json::from_str(&held).unwrap_or_default();
+    tally.merge(&batch.ignored);
+    let text = serde_json::to_string(&tally).map_err(other)?;
+    tx.prepare_cached("UPDATE source SET ignored = ?2 WHERE id = ?1")
+        .and_then(|mut s| s.execute(params![source, text]))
+        .map_err(map)
+        .map(|_| ())
+}
+
+fn other(error: serde_json::Error) -> StoreError {
+    StoreError::Other(error.to_string())
+}
