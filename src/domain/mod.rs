@@ -1,8 +1,11 @@
 //! Pure values and rules: no I/O, no clock, no provider behaviour.
 
 pub mod capability;
+pub mod envelope;
 pub mod event;
 pub mod evidence;
+pub mod identity;
+pub mod key;
 pub mod loss;
 pub mod outcome;
 pub mod payload;
