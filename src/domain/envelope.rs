@@ -18,7 +18,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::provider::Provider;
-use super::tag::open_tag;
 
 mod error;
 mod scan;
@@ -44,7 +43,7 @@ const CONTENT_CLASS: &str = "content_class";
 const FIELDS: &str = "fields";
 const NAMED_KEYS: [&str; 5] = [VERSION, PROVIDER, ADAPTER_VERSION, CONTENT_CLASS, FIELDS];
 
-open_tag! {
+crate::open_tag! {
     /// A coarse category of an envelope's content, to route by without reading `fields`.
     pub enum ContentClass {
         /// Details of a tool call that have no canonical field.

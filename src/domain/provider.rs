@@ -4,9 +4,8 @@
 //! and one such row never makes a whole read fail. The wire spelling of opencode has an
 //! underscore; Titan's vocabulary (`claude-code`) is another one and is not accepted as an alias.
 
-use super::tag::open_tag;
 
-open_tag! {
+crate::open_tag! {
     /// The agent runtime that a record comes from.
     pub enum Provider {
         /// Anthropic's Claude Code.

@@ -8,6 +8,7 @@
 /// Declares an open tag: `open_tag! { pub enum Name { Variant = "wire_word", ... } }`.
 ///
 /// The enum gets `Other(String)`, `KNOWN`, `as_str`, `from_tag`, `is_known`, and string serde.
+#[macro_export]
 macro_rules! open_tag {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
         $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)?
@@ -104,7 +105,7 @@ macro_rules! open_tag {
     };
 }
 
-pub(crate) use open_tag;
+
 
 /// Reads one string and refuses every other type, without quoting the value in the error.
 pub(crate) fn deserialize_word<'de, D: serde::Deserializer<'de>>(
