@@ -1,4 +1,8 @@
 //! Everything that touches the outside; none imports another.
 
 pub mod agents;
+pub mod files;
+pub mod journal;
+pub mod spool_dir;
 pub mod sqlite;
+pub mod system_clock;

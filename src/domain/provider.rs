@@ -4,7 +4,6 @@
 //! and one such row never makes a whole read fail. The wire spelling of opencode has an
 //! underscore; Titan's vocabulary (`claude-code`) is another one and is not accepted as an alias.
 
-
 crate::open_tag! {
     /// The agent runtime that a record comes from.
     pub enum Provider {

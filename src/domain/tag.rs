@@ -105,8 +105,6 @@ macro_rules! open_tag {
     };
 }
 
-
-
 /// Reads one string and refuses every other type, without quoting the value in the error.
 pub(crate) fn deserialize_word<'de, D: serde::Deserializer<'de>>(
     deserializer: D,

@@ -1,0 +1,267 @@
+//! The drainer's side: take segments, read frames, remove what is stored.
+
+use super::frame::decode;
+use super::write::{open_append, runtime_name};
+use super::{CLOSED_PREFIX, CURRENT, DRAIN_LOCK, LOCK, NEWER_PREFIX, SUFFIX};
+use crate::base::limits::{HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
+use crate::base::lines::{Lines, Piece};
+use crate::ports::journal::{Frame, JournalReader, Segment};
+use std::any::Any;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// A home's journal, as a drainer sees it.
+pub struct JournalFolder {
+    folder: PathBuf,
+    /// The stand-in file in the runtime folder, when there is a runtime folder.
+    runtime: Option<PathBuf>,
+    unique: String,
+}
+
+impl JournalFolder {
+    /// The journal of `home`; `unique` must differ between processes (pid and time).
+    pub fn new(home: &Path, runtime: Option<&Path>, unique: String) -> Self {
+        Self {
+            folder: home.join("journal"),
+            runtime: runtime.map(|r| r.join(runtime_name(home))),
+            unique,
+        }
+    }
+
+    /// Renames the current segment and the runtime stand-in out of the hooks' way.
+    fn close_current(&self) -> io::Result<()> {
+        let lock = open_append(&self.folder.join(LOCK))?;
+        lock.lock()?;
+        let current = self.folder.join(CURRENT);
+        if fs::symlink_metadata(&current).is_ok_and(|m| m.is_file() && m.len() > 0) {
+            fs::rename(&current, self.closed_path("d"))?;
+        }
+        if let Some(runtime) = &self.runtime {
+            self.take_in(runtime)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the stand-in file into the journal folder (another file system: copy, then remove).
+    fn take_in(&self, runtime: &Path) -> io::Result<()> {
+        if !fs::symlink_metadata(runtime).is_ok_and(|m| m.is_file() && m.len() > 0) {
+            return Ok(());
+        }
+        let taken = runtime.with_extension(format!("{}.taken", self.unique));
+        fs::rename(runtime, &taken)?;
+        let mut bytes = Vec::new();
+        File::open(&taken)?.read_to_end(&mut bytes)?;
+        let temp = self.folder.join(format!("own-{}r.tmp", self.unique));
+        io::Write::write_all(&mut open_append(&temp)?, &bytes)?;
+        fs::rename(&temp, self.closed_path("r"))?;
+        fs::remove_file(&taken)
+    }
+
+    fn closed_path(&self, tag: &str) -> PathBuf {
+        self.folder.join(format!("{CLOSED_PREFIX}{}{tag}{SUFFIX}", self.unique))
+    }
+}
+
+impl JournalReader for JournalFolder {
+    fn claim(&self) -> io::Result<Option<Box<dyn Any>>> {
+        if !self.folder.is_dir() {
+            // Nothing was ever journalled here; only the stand-in may wait.
+            let waiting = self.runtime.as_ref().is_some_and(|r| r.is_file());
+            if !waiting {
+                return Ok(None);
+            }
+            super::write::make_private_folder(&self.folder)?;
+        }
+        let lock = open_append(&self.folder.join(DRAIN_LOCK))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Some(Box::new(lock))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(e),
+        }
+    }
+
+    fn segments(&self) -> io::Result<Vec<Segment>> {
+        self.close_current()?;
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let meta = entry.metadata()?;
+            if meta.is_file() && name.starts_with(CLOSED_PREFIX) && name.ends_with(SUFFIX) {
+                let age = meta.modified().ok();
+                found.push((age, Segment { name, path: entry.path(), bytes: meta.len() }));
+            }
+        }
+        found.sort_by(|a, b| (a.0, &a.1.name).cmp(&(b.0, &b.1.name)));
+        Ok(found.into_iter().map(|(_, segment)| segment).collect())
+    }
+
+    fn read(
+        &self,
+        segment: &Segment,
+        offset: u64,
+        each: &mut dyn FnMut(Frame) -> bool,
+    ) -> io::Result<()> {
+        use std::io::Seek as _;
+        let mut file = File::open(&segment.path)?;
+        file.seek(io::SeekFrom::Start(offset))?;
+        let cap = 2 * HOOK_PAYLOAD_BYTES_MAX;
+        let mut lines = Lines::new(file, offset, cap, READ_CHUNK_BYTES);
+        loop {
+            let frame = match lines.next_piece()? {
+                Some(Piece::Line { offset, bytes }) => {
+                    decode(bytes, offset + bytes.len() as u64 + 1)
+                }
+                Some(Piece::TooLong { offset, length }) => {
+                    Some(Frame::Torn { end: offset + length + 1 })
+                }
+                None => break,
+            };
+            if frame.is_some_and(|frame| !each(frame)) {
+                return Ok(());
+            }
+        }
+        if lines.rest().is_none_or(|(_, rest)| !rest.is_empty()) {
+            each(Frame::Torn { end: segment.bytes });
+        }
+        Ok(())
+    }
+
+    fn remove(&self, segment: &Segment) -> io::Result<()> {
+        let mut newer = false;
+        self.read(segment, 0, &mut |frame| {
+            newer |= matches!(frame, Frame::Newer { .. });
+            !newer
+        })?;
+        if newer {
+            // Kept for the program that can read it; its other frames are known by their ids.
+            let kept = self.folder.join(format!("{NEWER_PREFIX}{}", segment.name));
+            return fs::rename(&segment.path, kept);
+        }
+        fs::remove_file(&segment.path)
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return 0 };
+        entries
+            .filter_map(Result::ok)
+            .filter(|e| e.file_name().to_string_lossy().ends_with(SUFFIX))
+            .filter_map(|e| e.metadata().ok())
+            .map(|m| m.len())
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapters::journal::JournalAppender;
+    use crate::ports::journal::JournalWriter as _;
+
+    fn drained(folder: &JournalFolder) -> Vec<String> {
+        let mut bodies = Vec::new();
+        for segment in folder.segments().unwrap() {
+            folder
+                .read(&segment, 0, &mut |frame| {
+                    bodies.push(match frame {
+                        Frame::Good { body, .. } => String::from_utf8(body).unwrap(),
+                        Frame::Torn { .. } => "torn".to_owned(),
+                        Frame::Newer { version, .. } => format!("newer {version}"),
+                    });
+                    true
+                })
+                .unwrap();
+        }
+        bodies
+    }
+
+    #[test]
+    fn what_was_appended_is_drained_in_order() {
+        let home = tempfile::tempdir().unwrap();
+        let writer = JournalAppender::new(home.path(), None, false, "w".into());
+        for n in 0..3 {
+            writer.append(format!("{{\"n\":{n}}}").as_bytes()).unwrap();
+        }
+        let folder = JournalFolder::new(home.path(), None, "d".into());
+        let _claim = folder.claim().unwrap().unwrap();
+        assert_eq!(drained(&folder), ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}"]);
+    }
+
+    #[test]
+    fn a_torn_frame_costs_itself_and_not_the_next() {
+        let home = tempfile::tempdir().unwrap();
+        let writer = JournalAppender::new(home.path(), None, false, "w".into());
+        writer.append(b"{\"n\":0}").unwrap();
+        let current = home.path().join("journal").join(CURRENT);
+        let mut bytes = fs::read(&current).unwrap();
+        bytes.truncate(bytes.len() - 4);
+        fs::write(&current, bytes).unwrap();
+        writer.append(b"{\"n\":1}").unwrap();
+        let folder = JournalFolder::new(home.path(), None, "d".into());
+        assert_eq!(drained(&folder), ["torn", "{\"n\":1}"]);
+    }
+
+    #[test]
+    fn a_hook_that_cannot_have_the_lock_writes_a_segment_of_its_own() {
+        let home = tempfile::tempdir().unwrap();
+        let writer = JournalAppender::new(home.path(), None, false, "w".into());
+        writer.append(b"{\"n\":0}").unwrap();
+        let lock = open_append(&home.path().join("journal").join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        writer.append(b"{\"n\":1}").unwrap();
+        drop(lock);
+        let folder = JournalFolder::new(home.path(), None, "d".into());
+        let mut bodies = drained(&folder);
+        bodies.sort();
+        assert_eq!(bodies, ["{\"n\":0}", "{\"n\":1}"]);
+    }
+
+    #[test]
+    fn where_the_home_cannot_be_written_the_runtime_folder_keeps_the_frame() {
+        let base = tempfile::tempdir().unwrap();
+        let home = base.path().join("home");
+        fs::write(&home, "a file where the folder should be").unwrap();
+        let runtime = tempfile::tempdir().unwrap();
+        let writer = JournalAppender::new(&home, Some(runtime.path()), false, "w".into());
+        writer.append(b"{\"n\":0}").unwrap();
+        fs::remove_file(&home).unwrap();
+        let folder = JournalFolder::new(&home, Some(runtime.path()), "d".into());
+        let _claim = folder.claim().unwrap().unwrap();
+        assert_eq!(drained(&folder), ["{\"n\":0}"]);
+        assert_eq!(fs::read_dir(runtime.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_symlink() {
+        let home = tempfile::tempdir().unwrap();
+        let victim = tempfile::tempdir().unwrap();
+        let target = victim.path().join("precious");
+        fs::write(&target, "mine").unwrap();
+        fs::create_dir(home.path().join("journal")).unwrap();
+        std::os::unix::fs::symlink(&target, home.path().join("journal").join(CURRENT)).unwrap();
+        let writer = JournalAppender::new(home.path(), None, false, "w".into());
+        writer.append(b"{\"n\":0}").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+        let folder = JournalFolder::new(home.path(), None, "d".into());
+        assert_eq!(drained(&folder), ["{\"n\":0}"]);
+    }
+
+    #[test]
+    fn frames_of_a_newer_format_are_left_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let journal = home.path().join("journal");
+        fs::create_dir(&journal).unwrap();
+        fs::write(journal.join(CURRENT), "\nfxj9 some newer frame\n").unwrap();
+        let folder = JournalFolder::new(home.path(), None, "d".into());
+        let segments = folder.segments().unwrap();
+        assert_eq!(drained(&folder), ["newer 9"]);
+        folder.remove(&segments[0]).unwrap();
+        let left: Vec<_> = fs::read_dir(&journal)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .filter(|n| n.starts_with(NEWER_PREFIX))
+            .collect();
+        assert_eq!(left.len(), 1);
+    }
+}
