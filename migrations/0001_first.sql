@@ -100,6 +100,8 @@ CREATE TABLE sighting (
 );
 CREATE UNIQUE INDEX sighting_place ON sighting (event, source, generation, offset, idx);
 CREATE INDEX sighting_source ON sighting (source, generation);
+-- Hook payloads without any id: equal ones within two seconds are one event.
+CREATE INDEX sighting_payload ON sighting (line_hash, offset) WHERE native_space = 'payload';
 
 CREATE TABLE evidence (
   id           INTEGER PRIMARY KEY,

@@ -5,4 +5,5 @@ pub mod files;
 pub mod journal;
 pub mod spool_dir;
 pub mod sqlite;
+pub mod stdin;
 pub mod system_clock;

@@ -1,3 +1,12 @@
-//! placeholder
+//! Use cases, deterministic given their ports; one pipeline, the one way in.
 
+pub mod delivery;
+pub mod drain;
+pub mod ingest;
+pub mod prepare;
+pub mod reading;
+pub mod recognise;
+pub mod record;
 pub mod redact;
+pub mod resume;
+pub mod seal;

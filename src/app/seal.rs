@@ -81,7 +81,12 @@ impl Sealer {
     }
 
     /// Seals the messages of one native value. `records_id` names things without a native id.
-    pub fn seal(&mut self, messages: Vec<Message>, line: &Line, record_id: &NativeId) -> Vec<Sealed> {
+    pub fn seal(
+        &mut self,
+        messages: Vec<Message>,
+        line: &Line,
+        record_id: &NativeId,
+    ) -> Vec<Sealed> {
         let mut out = Vec::with_capacity(messages.len());
         for (index, message) in messages.into_iter().enumerate() {
             let mut place = Place {
@@ -378,10 +383,7 @@ impl Sealer {
 
 /// Event kinds whose text is the agent's own words.
 fn carries_claims(kind: &EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::AssistantMessage | EventKind::TurnEnd | EventKind::SubagentStop
-    )
+    matches!(kind, EventKind::AssistantMessage | EventKind::TurnEnd | EventKind::SubagentStop)
 }
 
 /// The identity of a thing: its own, or that of its record where it has none.

@@ -5,5 +5,6 @@ pub mod ids;
 pub mod json;
 pub mod limits;
 pub mod lines;
+pub mod scan;
 pub mod text;
 pub mod time;

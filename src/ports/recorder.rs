@@ -97,6 +97,8 @@ pub struct Batch {
     pub source: SourceSpec,
     /// 0 = go on with the current generation; otherwise the number of the replay being written.
     pub generation: i64,
+    /// True when this batch begins a replay: leftovers of one that was killed are swept first.
+    pub fresh: bool,
     /// True when this batch ends a replay: the source flips to `generation` and the rows of the
     /// earlier one are swept.
     pub flip: bool,
@@ -161,17 +163,21 @@ pub trait Recorder {
     /// When the store cannot be written.
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError>;
 
-    /// The id of an event equal to this one by payload hash that was seen at most `window_us`
-    /// before or after `at_us`; used for hook payloads without any id.
+    /// Gives a source its new path after its file was moved.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn move_source(&mut self, id: i64, path: &str) -> Result<(), StoreError>;
+
+    /// The native id of an event that a payload without any id made, when an equal payload was
+    /// seen at most `window_us` before or after `at_us`.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn same_payload(
         &mut self,
-        conversation: &str,
-        kind: &str,
         payload_hash: &Digest,
         at_us: i64,
         window_us: i64,
-    ) -> Result<Option<i64>, StoreError>;
+    ) -> Result<Option<String>, StoreError>;
 }

@@ -114,27 +114,33 @@ impl Recorder for SqliteStore {
         tx.commit().map_err(map)
     }
 
+    fn move_source(&mut self, id: i64, path: &str) -> Result<(), StoreError> {
+        self.source_ids.clear();
+        self.conn
+            .execute(
+                "UPDATE source SET path = ?2, state = 'active' WHERE id = ?1",
+                params![id, path],
+            )
+            .map_err(map)
+            .map(|_| ())
+    }
+
     fn same_payload(
         &mut self,
-        conversation: &str,
-        kind: &str,
         payload_hash: &Digest,
         at_us: i64,
         window_us: i64,
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<String>, StoreError> {
         self.conn
             .prepare_cached(
-                "SELECT min(s.offset) FROM sighting s
-                 JOIN event e ON e.id = s.event JOIN conversation c ON c.id = e.conversation
-                 WHERE c.key = ?1 AND e.kind = ?2 AND e.heuristic = 1 AND s.line_hash = ?3
-                   AND s.native_space = 'payload'
-                   AND e.order_us BETWEEN ?4 - ?5 AND ?4 + ?5 AND abs(s.offset - ?4) <= ?5",
+                "SELECT native_id FROM sighting
+                 WHERE native_space = 'payload' AND line_hash = ?1
+                   AND offset BETWEEN ?2 - ?3 AND ?2 + ?3
+                 ORDER BY offset, native_id LIMIT 1",
             )
             .and_then(|mut s| {
-                s.query_row(
-                    params![conversation, kind, payload_hash.as_bytes(), at_us, window_us],
-                    |r| r.get(0),
-                )
+                s.query_row(params![payload_hash.as_bytes(), at_us, window_us], |r| r.get(0))
+                    .optional()
             })
             .map_err(map)
     }
@@ -161,6 +167,12 @@ impl SqliteStore {
                 generation,
                 ingress: batch.ingress.as_str(),
             };
+            if batch.fresh {
+                writer.sweep("=")?;
+            }
+            if batch.watermark.is_some() {
+                writer.retract_torn()?;
+            }
             for record in &batch.records {
                 writer.record(record)?;
             }
@@ -605,44 +617,57 @@ impl Writer<'_> {
 
     /// Makes this generation the visible one and sweeps the rows of the others.
     fn flip(&mut self) -> Result<(), StoreError> {
-        let (source, generation) = (self.source, self.generation);
-        self.run("UPDATE source SET generation = ?2 WHERE id = ?1", params![source, generation])?;
-        let old: BTreeSet<i64> = self
+        self.run(
+            "UPDATE source SET generation = ?2 WHERE id = ?1",
+            params![self.source, self.generation],
+        )?;
+        self.sweep("<>")
+    }
+
+    /// Deletes this source's rows whose generation compares so with the writer's own.
+    fn sweep(&mut self, comparison: &str) -> Result<(), StoreError> {
+        let place = (self.source, self.generation);
+        let of = format!("WHERE source = ?1 AND generation {comparison} ?2");
+        let events: BTreeSet<i64> = self
             .tx
-            .prepare_cached("SELECT event FROM sighting WHERE source = ?1 AND generation <> ?2")
-            .and_then(|mut s| {
-                s.query_map(params![source, generation], |r| r.get(0))?.collect::<Result<_, _>>()
-            })
+            .prepare_cached(&format!("SELECT event FROM sighting {of}"))
+            .and_then(|mut s| s.query_map(place, |r| r.get(0))?.collect::<Result<_, _>>())
             .map_err(map)?;
-        let mut lost: HashMap<i64, i64> = HashMap::new();
-        self.tx
-            .prepare_cached(
-                "SELECT conversation, count(*) FROM loss
-                 WHERE source = ?1 AND generation <> ?2 AND conversation IS NOT NULL GROUP BY 1",
-            )
-            .and_then(|mut s| {
-                for row in
-                    s.query_map(params![source, generation], |r| Ok((r.get(0)?, r.get(1)?)))?
-                {
-                    let (id, count): (i64, i64) = row?;
-                    lost.insert(id, count);
-                }
-                Ok(())
-            })
-            .map_err(map)?;
+        self.uncount_losses(&of)?;
         for table in ["sighting", "evidence", "claim", "usage", "loss", "quarantine"] {
-            self.run(
-                &format!("DELETE FROM {table} WHERE source = ?1 AND generation <> ?2"),
-                params![source, generation],
-            )?;
+            self.run(&format!("DELETE FROM {table} {of}"), place)?;
         }
-        for event in old {
+        for event in events {
             self.refold(event)?;
         }
-        for (id, count) in lost {
+        self.flush_deltas()
+    }
+
+    /// Takes losses that are about to be deleted out of their conversations' counters.
+    fn uncount_losses(&mut self, of: &str) -> Result<(), StoreError> {
+        let counts: Vec<(i64, i64)> = self
+            .tx
+            .prepare_cached(&format!(
+                "SELECT conversation, count(*) FROM loss {of} AND conversation IS NOT NULL
+                 GROUP BY conversation"
+            ))
+            .and_then(|mut s| {
+                s.query_map(params![self.source, self.generation], |r| Ok((r.get(0)?, r.get(1)?)))?
+                    .collect::<Result<_, _>>()
+            })
+            .map_err(map)?;
+        for (id, count) in counts {
             self.deltas.entry(id).or_default().losses -= count;
         }
-        self.flush_deltas()
+        Ok(())
+    }
+
+    /// A torn last line is judged anew by every read.
+    fn retract_torn(&mut self) -> Result<(), StoreError> {
+        let of = "WHERE source = ?1 AND generation = ?2 AND reason = 'line_torn'";
+        self.uncount_losses(of)?;
+        self.run(&format!("DELETE FROM loss {of}"), params![self.source, self.generation])?;
+        Ok(())
     }
 }
 

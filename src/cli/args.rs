@@ -1,0 +1,253 @@
+//! What can be typed. Help texts teach by example; nothing is done here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// An honest, local record of what coding agents did, and a check of what they claim against it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fornax",
+    version,
+    about,
+    long_about = "An honest, local record of what coding agents did, and a check of what they claim against it.\n\n\
+        fornax records from Claude Code's hooks and transcripts and from Codex's rollout files, keeps typed\n\
+        evidence in a local SQLite store, and compares each claim (\"all tests passed\") with it. It has no\n\
+        daemon, uses no network and needs no account.",
+    after_help = "Start here:\n  fornax ingest            read both agents' histories\n  fornax sessions          what was recorded\n  fornax verify            check the latest session of this folder\n\nExit codes: 0 done, 1 the answer is no, 64 usage, 65 bad data, 69 nothing there, 70 internal,\n74 I/O, 75 locked, 76 newer store. `fornax hook` is always 0."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Print JSON (documented in docs/json.md) instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Folder of the store and the journal [default: $FORNAX_HOME, else ~/.fornax]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Record one hook payload from stdin (run by the agent, prints nothing, always exits 0)
+    #[command(after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program).")]
+    Hook(HookArgs),
+    /// Read agents' histories into the store; a second run changes nothing
+    #[command(after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON")]
+    Ingest(IngestArgs),
+    /// Follow a rollout or transcript: store and print what happens
+    #[command(after_help = "Examples:\n  fornax tail rollout.jsonl     from where it was left, then on\n  fornax tail --latest          the newest session of either agent\n  fornax tail --latest --once   what is there now, then stop")]
+    Tail(TailArgs),
+    /// List recorded conversations, latest first
+    Sessions(SessionsArgs),
+    /// Tell one conversation: prompts, calls with outcome, edits, claims, verdicts, losses
+    Show(ShowArgs),
+    /// Check the claims of a conversation against its evidence
+    #[command(after_help = "Without S: the latest session whose folder holds the current one.\n\nExamples:\n  fornax verify\n  fornax verify 5c1d2f0a --json\n  fornax verify --exit-code && git push")]
+    Verify(VerifyArgs),
+    /// Write records as a spool of JSON files, one record a file
+    #[command(name = "export-spool", after_help = "Examples:\n  fornax export-spool --session 5c1d2f0a --out spool\n  fornax export-spool --all --wire full --out spool")]
+    ExportSpool(ExportArgs),
+    /// Say what was not recorded, and why
+    Losses(LossesArgs),
+    /// Prove fornax's own adapters and contracts, also with one defect injected
+    Conformance(ConformanceArgs),
+}
+
+/// `fornax hook`.
+#[derive(Debug, Args)]
+pub struct HookArgs {
+    /// Which agent sends the payload
+    #[arg(value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// The payload, for programs that pass it as an argument (Codex `notify`)
+    #[arg(value_name = "JSON")]
+    pub payload: Option<String>,
+    /// Sync each event to the disk (survives power loss; slower)
+    #[arg(long)]
+    pub fsync: bool,
+}
+
+/// `fornax ingest`.
+#[derive(Debug, Args)]
+pub struct IngestArgs {
+    /// Files or folders [default: the homes of Claude Code and Codex]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Compare everything that was read before, byte by byte
+    #[arg(long)]
+    pub deep: bool,
+    /// Longest line to read, in bytes; a longer one is a counted loss
+    #[arg(long, value_name = "BYTES")]
+    pub line_cap: Option<usize>,
+    /// Files decoded at once [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Name of this host's corpus, only when the store is made [default: local]
+    #[arg(long, value_name = "NAME")]
+    pub namespace: Option<String>,
+}
+
+/// `fornax tail`.
+#[derive(Debug, Args)]
+pub struct TailArgs {
+    /// The file to follow
+    #[arg(value_name = "FILE", required_unless_present_any = ["latest", "all"], conflicts_with_all = ["latest", "all"])]
+    pub path: Option<PathBuf>,
+    /// Follow the newest session of either agent
+    #[arg(long, conflicts_with = "all")]
+    pub latest: bool,
+    /// Follow every session of both agents, also new ones
+    #[arg(long)]
+    pub all: bool,
+    /// Read what is there now, then stop
+    #[arg(long)]
+    pub once: bool,
+}
+
+/// `fornax sessions`.
+#[derive(Debug, Args)]
+pub struct SessionsArgs {
+    /// Only this provider (claude_code, codex)
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// Only conversations that began in or below this folder
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+/// `fornax show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A key, a native id, or a unique beginning of one
+    #[arg(value_name = "S")]
+    pub session: String,
+}
+
+/// `fornax verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// A key, a native id, or a unique beginning of one
+    #[arg(value_name = "S")]
+    pub session: Option<String>,
+    /// Exit 0 only with something verified and nothing contradicted; 1 contradicted; 69 nothing
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+/// `fornax export-spool`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// One conversation: a key, a native id, or a unique beginning of one
+    #[arg(long, value_name = "S", required_unless_present = "all", conflicts_with = "all")]
+    pub session: Option<String>,
+    /// Every conversation
+    #[arg(long)]
+    pub all: bool,
+    /// Folder to write into
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Shape of the records
+    #[arg(long, value_name = "SHAPE", default_value = "legacy")]
+    pub wire: WireArg,
+}
+
+/// The two wires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WireArg {
+    /// What a consumer of the first Fornax accepts
+    Legacy,
+    /// Everything
+    Full,
+}
+
+/// `fornax losses`.
+#[derive(Debug, Args)]
+pub struct LossesArgs {
+    /// Only this conversation
+    #[arg(value_name = "S")]
+    pub session: Option<String>,
+}
+
+/// `fornax conformance`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  fornax conformance\n  fornax conformance --mode idn_unescaped_delimiter   must exit 1 and name IDN-02\n  fornax conformance --self-test")]
+pub struct ConformanceArgs {
+    /// Inject one defect; its cases must go red
+    #[arg(long, value_name = "BREAK")]
+    pub mode: Option<String>,
+    /// Run `none`, every mode, the ledger sweep and the teeth check
+    #[arg(long)]
+    pub self_test: bool,
+    /// Only this subject
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+    /// Only this contract (IDN, EXT, ...)
+    #[arg(long, value_name = "C")]
+    pub contract: Option<String>,
+    /// Only cases that match (an id or a glob)
+    #[arg(long, value_name = "CASE")]
+    pub case: Option<String>,
+    /// List cases, modes, subjects or claims
+    #[arg(long, value_name = "WHAT")]
+    pub list: Option<String>,
+    /// Explain a case or a mode
+    #[arg(long, value_name = "NAME")]
+    pub explain: Option<String>,
+    /// Show which mode reddens which case, and the waivers
+    #[arg(long)]
+    pub coverage: bool,
+    /// tap, jsonl or human [default: human on a terminal, else tap]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Folder for plan, results and the teeth matrix
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Seed of the property cases
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Milliseconds a child may take
+    #[arg(long, value_name = "MS")]
+    pub timeout_ms: Option<u64>,
+    /// Modes run at once
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Treat skips as failures
+    #[arg(long)]
+    pub skip_must_fail: bool,
+    /// Leave one check site out (for the ledger sweep)
+    #[arg(long, value_name = "SITE", hide = true)]
+    pub drop_site: Option<String>,
+}
