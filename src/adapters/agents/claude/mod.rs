@@ -1,0 +1,129 @@
+//! Claude Code: hook payloads and transcripts.
+//!
+//! Both tell of the same calls and prompts, so both name them by the same native ids
+//! (`tool_use_id`, `prompt_id`) and share one reading of what became of a call (`effects`, `diff`).
+//! The formats are internal to the vendor and change without notice: unknown keys are passed over,
+//! unknown types are answered with their tag, and no value of an unknown shape is kept.
+
+mod diff;
+mod effects;
+mod evidence;
+mod hook;
+mod prompt;
+mod recognise;
+mod slim;
+mod transcript;
+mod wire;
+
+#[cfg(test)]
+mod corpus_tests;
+#[cfg(test)]
+mod samples;
+
+use crate::domain::capability::{
+    RuntimeCapabilities,
+    SignalAvailability::Available,
+    SignalClass::{
+        FinalResponse, ProcessResult, SessionLifecycle, SubagentLifecycle, ToolInvocation,
+        ToolResultPayload, ToolTrace,
+    },
+};
+use crate::domain::provider::Provider;
+use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, SourceSample};
+use std::path::{Path, PathBuf};
+
+/// Version of this translation; stored beside what it made.
+const ADAPTER_VERSION: &str = "0.1.0";
+
+/// Stable name of the only file format.
+const TRANSCRIPT: &str = "claude_transcript";
+
+/// All adapters of Claude Code.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClaudeFamily;
+
+impl AgentFamily for ClaudeFamily {
+    fn provider(&self) -> Provider {
+        Provider::ClaudeCode
+    }
+
+    fn command_word(&self) -> &'static str {
+        "claude"
+    }
+
+    fn hook_adapter(&self) -> Box<dyn AgentAdapter> {
+        Box::new(hook::ClaudeHook)
+    }
+
+    fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>> {
+        (format == TRANSCRIPT)
+            .then(|| -> Box<dyn AgentAdapter> { Box::<transcript::ClaudeTranscript>::default() })
+    }
+
+    fn recognise(&self, sample: &SourceSample<'_>) -> Option<SourceFormat> {
+        recognise::is_transcript(sample)
+            .then_some(SourceFormat { name: TRANSCRIPT, whole_document: false })
+    }
+
+    fn known_sidecar(&self, path: &Path) -> Option<&'static str> {
+        recognise::sidecar(path)
+    }
+
+    fn roots(&self, homes: &Homes<'_>) -> Vec<PathBuf> {
+        recognise::roots(homes)
+    }
+}
+
+/// What can be observed of Claude Code, by hook or by file.
+fn capabilities() -> RuntimeCapabilities {
+    RuntimeCapabilities::declare(
+        Provider::ClaudeCode,
+        ADAPTER_VERSION,
+        &[
+            (ToolInvocation, Available, ""),
+            (ToolTrace, Available, ""),
+            (ToolResultPayload, Available, ""),
+            (
+                ProcessResult,
+                Available,
+                "failures carry 'Exit code N'; success is stated without a number",
+            ),
+            (SessionLifecycle, Available, ""),
+            (FinalResponse, Available, ""),
+            (SubagentLifecycle, Available, ""),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::capability::{LegacyFlags, SignalClass};
+
+    #[test]
+    fn all_six_legacy_booleans_are_true_and_process_results_are_observable() {
+        let declared = capabilities();
+        assert_eq!(
+            declared.legacy_flags(),
+            LegacyFlags {
+                supports_pre_tool_use: true,
+                supports_post_tool_use: true,
+                supports_tool_response_capture: true,
+                supports_session_stop_event: true,
+                supports_transcript_tail: true,
+                supports_subagent_lifecycle: true,
+            }
+        );
+        assert!(declared.is_observable(&SignalClass::ProcessResult));
+    }
+
+    #[test]
+    fn the_family_has_one_hook_adapter_and_one_file_format() {
+        let family = ClaudeFamily;
+        assert_eq!(family.hook_adapter().provider(), Provider::ClaudeCode);
+        assert_eq!(family.hook_adapter().adapter_version(), "0.1.0");
+        assert!(family.file_adapter(TRANSCRIPT).is_some());
+        assert!(family.file_adapter("codex_rollout").is_none());
+        assert_eq!(family.command_word(), "claude");
+    }
+}

@@ -1,0 +1,201 @@
+//! Transcripts: one JSON object a line, told apart by `type`.
+//!
+//! Conversation lines (`user`, `assistant`, `system`, `attachment`) carry a uuid, a time and the
+//! facts that hold there; metadata lines mostly neither. A response is split over several lines, a
+//! result carries no tool name, and a sub-agent's lines carry its parent's `sessionId`, so a little
+//! state is kept: open calls by id, and for each conversation its turn and last told facts. Order
+//! is file order: times go back, and parents may be missing.
+
+mod assistant;
+mod host;
+mod line;
+mod state;
+mod usage;
+mod user;
+
+use self::line::Line;
+use self::state::{RELATED_MAX, State};
+use super::{ADAPTER_VERSION, capabilities};
+use crate::domain::capability::RuntimeCapabilities;
+use crate::domain::loss::{LossDraft, LossReason};
+use crate::domain::outcome::{
+    CapabilitiesDraft, LineageDraft, Message, NormalizationOutcome, Relation, TurnDraft,
+};
+use crate::domain::provider::Provider;
+use crate::ports::agent::{AgentAdapter, CapabilityProbe};
+use serde_json::Value;
+
+/// Translates the lines of one transcript, in file order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ClaudeTranscript {
+    state: State,
+}
+
+/// What a line's translation came to, before the conversation's facts are added.
+enum Reply {
+    /// Messages; when there are none and no fact changed, the line is ignored for this reason.
+    Said(Vec<Message>, &'static str),
+    /// A known line that is not translated.
+    Ignored(&'static str),
+    /// A tag that this build does not know.
+    Unknown(String),
+}
+
+impl CapabilityProbe for ClaudeTranscript {
+    fn probe(&self) -> RuntimeCapabilities {
+        capabilities()
+    }
+}
+
+impl AgentAdapter for ClaudeTranscript {
+    fn provider(&self) -> Provider {
+        Provider::ClaudeCode
+    }
+
+    fn adapter_version(&self) -> &str {
+        ADAPTER_VERSION
+    }
+
+    fn normalize(&mut self, session_hint: &str, native: &Value) -> NormalizationOutcome {
+        let Some(line) = Line::read(session_hint, native) else {
+            return NormalizationOutcome::unrecognized("<missing type>");
+        };
+        match self.reply(&line) {
+            Reply::Ignored(reason) => NormalizationOutcome::Ignored { reason },
+            Reply::Unknown(tag) => NormalizationOutcome::unrecognized(&tag),
+            Reply::Said(messages, otherwise) => {
+                let messages = self.with_context(&line, messages);
+                if messages.is_empty() {
+                    NormalizationOutcome::Ignored { reason: otherwise }
+                } else {
+                    NormalizationOutcome::Messages(messages)
+                }
+            }
+        }
+    }
+
+    fn snapshot(&self) -> Value {
+        self.state.snapshot()
+    }
+
+    fn restore(&mut self, state: &Value) -> bool {
+        match State::restore(state) {
+            Some(restored) => {
+                self.state = restored;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl ClaudeTranscript {
+    fn reply(&mut self, line: &Line<'_>) -> Reply {
+        match line.kind {
+            "assistant" => self.assistant(line),
+            "user" => self.user(line),
+            "system" => self.system(line),
+            "attachment" => self.attachment(line),
+            "fork-context-ref" => self.fork_reference(line),
+            "ai-title" => self.title(line, "aiTitle"),
+            "custom-title" => self.title(line, "customTitle"),
+            "progress" => host::progress(line),
+            other => match host::metadata_reason(other) {
+                Some(reason) => Reply::Ignored(reason),
+                None => Reply::Unknown(format!("line:{other}")),
+            },
+        }
+    }
+
+    /// Puts before a line's messages what is told once or when it changes: the declaration, the
+    /// relations, the facts of the turn.
+    fn with_context(&mut self, line: &Line<'_>, messages: Vec<Message>) -> Vec<Message> {
+        let facts = self.changed_facts(line).map(Message::Turn);
+        if facts.is_none() && messages.is_empty() {
+            return messages;
+        }
+        let mut out = Vec::with_capacity(messages.len() + 3);
+        let known = self.state.conversation(line.conversation);
+        if !known.declared {
+            known.declared = true;
+            out.push(Message::Capabilities(CapabilitiesDraft {
+                conversation: line.conversation.to_owned(),
+                capabilities: capabilities(),
+            }));
+        }
+        out.extend(self.new_relations(line));
+        out.extend(facts);
+        out.extend(messages);
+        if self.state.take_unreported_drop() {
+            let reason = LossReason::Other("open_call_forgotten".to_owned());
+            let whose = Some(line.conversation);
+            out.push(Message::Loss(LossDraft::one(whose, reason, "open_calls", "message.content")));
+        }
+        out
+    }
+
+    fn changed_facts(&mut self, line: &Line<'_>) -> Option<TurnDraft> {
+        let turn_id = self.turn_of(line);
+        let mut draft = self.state.conversation(line.conversation).facts.changed(line)?;
+        line.conversation.clone_into(&mut draft.conversation);
+        draft.turn_id = turn_id;
+        draft.observed_at = line.at.map(str::to_owned);
+        Some(draft)
+    }
+
+    fn new_relations(&mut self, line: &Line<'_>) -> Vec<Message> {
+        let mut found = Vec::new();
+        if let (Some(agent), Some(session)) = (line.agent, line.session)
+            && agent != session
+        {
+            found.push((Relation::Parent, session, "sessionId"));
+            // These two begin as a copy of the whole conversation, made for one question.
+            if agent.starts_with("acompact-") || agent.starts_with("aside_question-") {
+                found.push((Relation::Fork, session, "sessionId"));
+            }
+        }
+        if let Some(origin) = line.forked_from {
+            found.push((Relation::Fork, origin, "forkedFrom.sessionId"));
+        }
+        found
+            .into_iter()
+            .filter_map(|(relation, related, path)| self.relate(line, relation, related, path))
+            .collect()
+    }
+
+    /// The relation, when this conversation has not told it yet.
+    fn relate(
+        &mut self,
+        line: &Line<'_>,
+        relation: Relation,
+        related: &str,
+        path: &str,
+    ) -> Option<Message> {
+        let told = &mut self.state.conversation(line.conversation).related;
+        let key = (relation.clone(), related.to_owned());
+        if related == line.conversation || told.contains(&key) {
+            return None;
+        }
+        if told.len() >= RELATED_MAX {
+            told.clear();
+        }
+        told.insert(key);
+        Some(Message::Lineage(LineageDraft {
+            conversation: line.conversation.to_owned(),
+            relation,
+            related: related.to_owned(),
+            path: path.to_owned(),
+        }))
+    }
+
+    /// The turn that a line belongs to: its own `promptId`, else the conversation's turn so far.
+    fn turn_of(&mut self, line: &Line<'_>) -> Option<String> {
+        if let Some(prompt) = line.prompt {
+            return Some(prompt.to_owned());
+        }
+        self.state.conversation(line.conversation).turn.as_ref().map(|turn| turn.id.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

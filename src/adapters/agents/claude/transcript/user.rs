@@ -1,0 +1,331 @@
+//! User lines: what a person typed, what the host put in, and what tools answered.
+//!
+//! `toolUseResult` is the host's own object for the one result on its line; on failure it is a
+//! string, and in many sub-agent files it is missing. It names no tool: the call is joined by id.
+//! A line is a person's prompt only when nothing marks it as anything else.
+
+use super::super::effects::{self, Effect, is_shell};
+use super::super::evidence::{self, CallSeen};
+use super::super::prompt::{self, UserText};
+use super::super::slim::slim;
+use super::super::wire::{flag, member, plain_text, text};
+use super::assistant::unknown_part;
+use super::line::Line;
+use super::state::{OpenCall, Turn};
+use super::{ClaudeTranscript, Reply};
+use crate::domain::event::{EventDraft, EventKind, NativeId, Outcome};
+use crate::domain::outcome::Message;
+use crate::domain::provenance::CollectionMethod;
+use serde_json::Value;
+
+impl ClaudeTranscript {
+    pub(super) fn user(&mut self, line: &Line<'_>) -> Reply {
+        let Some(message) = member(line.value, "message") else {
+            return Reply::Unknown("user:<missing message>".to_owned());
+        };
+        if flag(line.value, "isCompactSummary") {
+            return Reply::Ignored("summary of compacted history");
+        }
+        let content = if message.is_string() { Some(message) } else { message.get("content") };
+        let parts = content.map(Parts::of).unwrap_or_default();
+        self.enter_turn(line, &parts);
+        let turn = self.turn_of(line);
+        let turn = turn.as_deref();
+        let mut out = self.texts(line, &parts, turn);
+        let alone = parts.results.len() == 1;
+        for (index, block) in &parts.results {
+            out.extend(self.tool_result(line, *index, block, alone, turn));
+        }
+        out.extend(parts.unknown.iter().map(|(index, kind)| {
+            let path = format!("message.content[{index}]");
+            unknown_part(line, &format!("user_block:{kind}"), &path)
+        }));
+        Reply::Said(out, "empty message")
+    }
+
+    /// Moves to the turn that this line begins or belongs to. An old inline sub-agent's line
+    /// leaves its session's turn alone.
+    fn enter_turn(&mut self, line: &Line<'_>, parts: &Parts<'_>) {
+        if line.sidechain && line.agent.is_none() {
+            return;
+        }
+        let begins = parts.results.is_empty() && is_the_persons(line) && parts.is_typed();
+        let turn = match (line.prompt, line.uuid) {
+            (Some(prompt), _) => Turn { id: prompt.to_owned(), shared: true },
+            (None, Some(uuid)) if begins => Turn { id: uuid.to_owned(), shared: false },
+            _ => return,
+        };
+        self.state.conversation(line.conversation).turn = Some(turn);
+    }
+
+    /// One event for all that was typed, one for each text of the host.
+    fn texts(&mut self, line: &Line<'_>, parts: &Parts<'_>, turn: Option<&str>) -> Vec<Message> {
+        // What a sub-agent is asked was written by its parent, not by a person.
+        let from_person = parts.results.is_empty() && is_the_persons(line) && !line.sidechain;
+        let mut typed: Vec<&str> = Vec::new();
+        let mut first_typed = None;
+        let mut out = Vec::new();
+        for part in &parts.texts {
+            match part.class {
+                UserText::Typed if from_person => {
+                    first_typed.get_or_insert(part);
+                    typed.push(part.text);
+                }
+                _ if part.text.is_empty() => {}
+                _ => out.push(Message::Event(self.host_text(line, part, turn))),
+            }
+        }
+        if let Some(first) = first_typed {
+            let native = self.prompt_id(line, first.index);
+            let mut event =
+                line.event(EventKind::UserPromptSubmit, native, turn, first.path.as_str());
+            event.text = Some(typed.join("\n"));
+            out.push(Message::Event(event));
+        } else if from_person && out.is_empty() && parts.has_attachment {
+            let native = self.prompt_id(line, 0);
+            let event = line.event(EventKind::UserPromptSubmit, native, turn, "message.content");
+            out.push(Message::Event(event));
+        }
+        out
+    }
+
+    fn host_text(
+        &mut self,
+        line: &Line<'_>,
+        part: &TextPart<'_>,
+        turn: Option<&str>,
+    ) -> EventDraft {
+        let (kind, shown, outcome) = match part.class {
+            UserText::Command => {
+                (EventKind::UserCommand, prompt::bash_input(part.text).unwrap_or(part.text), None)
+            }
+            UserText::Interruption => {
+                (EventKind::InjectedPrompt, part.text, Some(Outcome::Interrupted))
+            }
+            _ => (EventKind::InjectedPrompt, part.text, None),
+        };
+        // A notification begins a turn of its own; the hook tells it by that turn's prompt id.
+        let native = if part.class == UserText::TaskNotification && !line.sidechain {
+            self.prompt_id(line, part.index)
+        } else {
+            line.block_id(part.index)
+        };
+        let mut event = line.event(kind, native, turn, part.path.as_str());
+        event.text = Some(shown.to_owned());
+        event.outcome = outcome;
+        event
+    }
+
+    /// The prompt's shared id for the first event that it has, else the line's.
+    fn prompt_id(&mut self, line: &Line<'_>, block: usize) -> NativeId {
+        match line.prompt {
+            Some(id) if self.state.conversation(line.conversation).claim_prompt(id) => {
+                NativeId::prompt(id)
+            }
+            _ => line.block_id(block),
+        }
+    }
+
+    fn tool_result(
+        &mut self,
+        line: &Line<'_>,
+        index: usize,
+        block: &Value,
+        alone: bool,
+        turn: Option<&str>,
+    ) -> Vec<Message> {
+        let id = text(block, "tool_use_id");
+        let call = id.and_then(|id| self.state.close_call(id));
+        let path = format!("message.content[{index}]");
+        let result = ToolResult::read(line, block, alone, &path);
+        let effect = result.effect(line, call.as_ref());
+        let native = id.map_or_else(|| line.block_id(index), NativeId::call);
+        let mut event = line.event(EventKind::PostToolUse, native, turn, path.as_str());
+        event.call_id = id.map(str::to_owned);
+        event.outcome = Some(effect.outcome.clone());
+        event.tool_response = result.kept_response();
+        if result.object.is_some() {
+            "toolUseResult".clone_into(&mut event.path);
+        }
+        if let Some(call) = call {
+            event.tool_name = call.tool;
+            event.tool_input = call.input;
+        }
+        let evidence = result.evidence(line, &event, &effect, &path);
+        let mut out = vec![Message::Event(event)];
+        out.extend(evidence);
+        out
+    }
+}
+
+/// Whether nothing in the envelope marks the line as the host's.
+fn is_the_persons(line: &Line<'_>) -> bool {
+    let origin = line.value.get("origin").and_then(|origin| text(origin, "kind"));
+    !flag(line.value, "isMeta")
+        && matches!(origin, None | Some("human"))
+        && text(line.value, "promptSource") != Some("system")
+}
+
+/// A user message's content, sorted.
+#[derive(Default)]
+struct Parts<'a> {
+    texts: Vec<TextPart<'a>>,
+    results: Vec<(usize, &'a Value)>,
+    unknown: Vec<(usize, &'a str)>,
+    /// An image or a document.
+    has_attachment: bool,
+}
+
+struct TextPart<'a> {
+    index: usize,
+    text: &'a str,
+    class: UserText,
+    path: String,
+}
+
+impl<'a> Parts<'a> {
+    fn of(content: &'a Value) -> Self {
+        let mut parts = Self::default();
+        match content {
+            Value::String(text) if !text.is_empty() => {
+                let path = "message.content".to_owned();
+                let class = prompt::classify(text);
+                parts.texts.push(TextPart { index: 0, text, class, path });
+            }
+            Value::Array(blocks) => {
+                for (index, block) in blocks.iter().enumerate() {
+                    parts.add(index, block);
+                }
+            }
+            _ => {}
+        }
+        parts
+    }
+
+    fn add(&mut self, index: usize, block: &'a Value) {
+        match text(block, "type").unwrap_or("<missing type>") {
+            "text" => {
+                let Some(text) = text(block, "text") else { return };
+                let path = format!("message.content[{index}].text");
+                let class = prompt::classify(text);
+                self.texts.push(TextPart { index, text, class, path });
+            }
+            "tool_result" => self.results.push((index, block)),
+            "image" | "document" => self.has_attachment = true,
+            kind => self.unknown.push((index, kind)),
+        }
+    }
+
+    fn is_typed(&self) -> bool {
+        self.texts.iter().any(|part| part.class == UserText::Typed)
+            || (self.texts.is_empty() && self.has_attachment)
+    }
+}
+
+/// One tool's answer, in its two tellings.
+struct ToolResult<'a> {
+    is_error: bool,
+    /// What the model was shown.
+    shown: Option<String>,
+    shown_value: Option<&'a Value>,
+    /// `toolUseResult` where it is the host's object or list.
+    object: Option<&'a Value>,
+    /// `toolUseResult` where it is a string.
+    host_text: Option<&'a str>,
+    shown_path: String,
+}
+
+impl<'a> ToolResult<'a> {
+    fn read(line: &Line<'a>, block: &'a Value, alone: bool, path: &str) -> Self {
+        let host = member(line.value, "toolUseResult").filter(|_| alone);
+        let content = member(block, "content");
+        Self {
+            is_error: flag(block, "is_error"),
+            shown: content.and_then(plain_text),
+            shown_value: content,
+            object: host.filter(|value| value.is_object() || value.is_array()),
+            host_text: host.and_then(Value::as_str),
+            shown_path: format!("{path}.content"),
+        }
+    }
+
+    fn effect(&self, line: &Line<'_>, call: Option<&OpenCall>) -> Effect {
+        let tool = call.and_then(|call| call.tool.as_deref());
+        if self.is_error {
+            let mut effect = self.failure(line, call, tool);
+            if let Some(kind) = text(line.value, "toolDenialKind") {
+                effect.outcome = effects::of_denial(kind);
+            } else if self.object.is_some_and(|object| flag(object, "interrupted")) {
+                effect.outcome = Outcome::Interrupted;
+            }
+            return effect;
+        }
+        let input = call.and_then(|call| call.input.as_ref());
+        let shown = self.shown.as_ref().map(|shown| Value::String(shown.clone()));
+        effects::of_success(tool, input, self.object.or(shown.as_ref()))
+    }
+
+    /// The failure that the two texts tell; where they name different codes, none is taken.
+    fn failure(&self, line: &Line<'_>, call: Option<&OpenCall>, tool: Option<&str>) -> Effect {
+        let headed = |text: &str| text.starts_with("Error: Exit code ");
+        // Without its call in this file, only the host's own spelling tells that it was a shell.
+        let shell = match call {
+            Some(_) => tool.is_some_and(is_shell),
+            None => self.host_text.is_some_and(headed),
+        };
+        let shell = shell && !is_before_headers(line);
+        let shown = self.shown.as_deref().map(|shown| effects::of_failure(shell, shown));
+        let host = self.host_text.map(|text| effects::of_failure(shell, text));
+        match (shown, host) {
+            (Some(shown), Some(host)) => {
+                let exit_code = match (shown.exit_code, host.exit_code) {
+                    (Some(one), Some(other)) if one != other => None,
+                    (one, other) => one.or(other),
+                };
+                let outcome =
+                    if shown.outcome == Outcome::Failed { host.outcome } else { shown.outcome };
+                Effect { outcome, exit_code, stated_success: false }
+            }
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => effects::of_failure(false, ""),
+        }
+    }
+
+    fn kept_response(&self) -> Option<Value> {
+        match self.object {
+            Some(object) => Some(slim(object)),
+            None => self.shown.clone().map(Value::String).or_else(|| self.shown_value.map(slim)),
+        }
+    }
+
+    fn evidence(
+        &self,
+        line: &Line<'_>,
+        event: &EventDraft,
+        effect: &Effect,
+        path: &str,
+    ) -> Vec<Message> {
+        let result_path = if self.object.is_some() { "toolUseResult" } else { &self.shown_path };
+        let seen = CallSeen {
+            conversation: line.conversation,
+            native: &event.native,
+            place: "transcript",
+            method: CollectionMethod::FilePoll,
+            observed_at: line.at,
+            tool: event.tool_name.as_deref(),
+            input: event.tool_input.as_ref(),
+            response: self.object,
+            response_path: "toolUseResult",
+            result_path,
+            input_path: path,
+        };
+        evidence::of_call(&seen, effect)
+    }
+}
+
+/// Whether the line's build is older than the `Exit code N` header (about 2.0.31): there a
+/// failure's text is the command's own output, and a first line like it is the command's.
+fn is_before_headers(line: &Line<'_>) -> bool {
+    let major = text(line.value, "version").and_then(|v| v.split('.').next());
+    matches!(major, Some("0" | "1"))
+}
