@@ -1,1 +1,3 @@
 //! The agents' own formats, a folder a provider.
+
+pub mod codex;
