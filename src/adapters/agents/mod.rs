@@ -1,3 +1,4 @@
 //! The agents' own formats, a folder a provider.
 
 pub mod claude;
+pub mod codex;

@@ -1,0 +1,238 @@
+//! Tool calls whose result is still to come, those just ended, and processes that still run.
+//!
+//! A result names its call by id only, and results come in the order of completion, so calls are
+//! kept by id. All three lists are bounded in number, and the open calls in bytes as well.
+
+use super::bounded::Recent;
+use super::headers::Tool;
+use super::value::text;
+use crate::domain::event::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Most calls that may wait for their result.
+const OPEN_MAX: usize = 10_000;
+/// Most bytes of input that waiting calls may hold.
+const OPEN_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Most ended calls remembered for second tellings that come late.
+const ENDED_MAX: usize = 1_024;
+/// Most processes that may run at once.
+const RUNNING_MAX: usize = 1_024;
+
+/// A call as it was proposed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Call {
+    /// Full name, with its namespace.
+    pub(super) name: String,
+    /// Turn of the proposal.
+    pub(super) turn: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<Value>,
+    bytes: usize,
+    /// What a second telling said before the result itself came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) projected: Option<Outcome>,
+    /// Its file changes are already told.
+    pub(super) diffs_told: bool,
+}
+
+impl Call {
+    pub(super) fn new(name: &str, turn: Option<String>, input: Option<Value>) -> Self {
+        let bytes = input.as_ref().map_or(0, weight).saturating_add(name.len());
+        Self { name: name.to_owned(), turn, input, bytes, projected: None, diffs_told: false }
+    }
+
+    pub(super) fn tool(&self) -> Tool {
+        Tool::of(&self.name)
+    }
+
+    /// The command as a person would know it: argv, a line, or null.
+    pub(super) fn command(&self) -> Value {
+        self.input.as_ref().map_or(Value::Null, |input| command_of(self.tool(), input))
+    }
+}
+
+/// The command in a shell call's input. A patch is a command without arguments: its text is no
+/// command line.
+fn command_of(tool: Tool, input: &Value) -> Value {
+    let keys: &[&str] = match tool {
+        Tool::Patch => return Value::String("apply_patch".to_owned()),
+        Tool::Shell | Tool::ShellCommand => &["command", "cmd"],
+        Tool::Exec => &["cmd", "command"],
+        Tool::Stdin | Tool::Script | Tool::Other => &[],
+    };
+    keys.iter()
+        .find_map(|key| input.get(*key))
+        .filter(|found| found.is_string() || found.is_array())
+        .cloned()
+        .unwrap_or(Value::Null)
+}
+
+/// The patch text in a call's input: `apply_patch` itself, or a shell call of that program.
+pub(super) fn patch_text(tool: Tool, input: &Value) -> Option<&str> {
+    match tool {
+        Tool::Patch => ["input", "patch", "command"].iter().find_map(|key| text(input, key)),
+        Tool::Shell => {
+            let argv = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
+            let program = argv.first().and_then(Value::as_str)?;
+            (program == "apply_patch").then(|| argv.get(1).and_then(Value::as_str)).flatten()
+        }
+        _ => None,
+    }
+}
+
+/// A call whose result has been told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ended {
+    pub(super) name: String,
+    pub(super) turn: Option<String>,
+    pub(super) command: Value,
+    pub(super) diffs_told: bool,
+}
+
+/// A process that a call left running, by its session id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Running {
+    pub(super) call: String,
+    pub(super) command: Value,
+}
+
+/// All calls of one source that matter for what comes next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Calls {
+    open: Recent<Call>,
+    open_bytes: usize,
+    ended: Recent<Ended>,
+    running: Recent<Running>,
+    /// That calls were dropped has been reported.
+    loss_told: bool,
+}
+
+impl Calls {
+    /// Keeps a proposed call; true the first time that older ones had to go for it.
+    pub(super) fn open(&mut self, id: &str, call: Call) -> bool {
+        self.close(id);
+        self.ended.remove(id);
+        self.open_bytes = self.open_bytes.saturating_add(call.bytes);
+        self.open.insert(id, call);
+        let mut dropped = false;
+        while self.open.len() > OPEN_MAX || self.open_bytes > OPEN_BYTES_MAX {
+            let Some((_, oldest)) = self.open.pop_oldest() else { break };
+            self.open_bytes = self.open_bytes.saturating_sub(oldest.bytes);
+            dropped = true;
+        }
+        dropped && !std::mem::replace(&mut self.loss_told, true)
+    }
+
+    /// Takes an open call out, its result having come.
+    pub(super) fn close(&mut self, id: &str) -> Option<Call> {
+        let call = self.open.remove(id)?;
+        self.open_bytes = self.open_bytes.saturating_sub(call.bytes);
+        Some(call)
+    }
+
+    /// Remembers a call as ended.
+    pub(super) fn ended(&mut self, id: &str, call: &Call, command: Value) {
+        let ended = Ended {
+            name: call.name.clone(),
+            turn: call.turn.clone(),
+            command,
+            diffs_told: call.diffs_told,
+        };
+        self.ended.insert_capped(id, ended, ENDED_MAX);
+    }
+
+    pub(super) fn get_open(&self, id: &str) -> Option<&Call> {
+        self.open.get(id)
+    }
+
+    pub(super) fn get_open_mut(&mut self, id: &str) -> Option<&mut Call> {
+        self.open.get_mut(id)
+    }
+
+    pub(super) fn get_ended_mut(&mut self, id: &str) -> Option<&mut Ended> {
+        self.ended.get_mut(id)
+    }
+
+    pub(super) fn get_ended(&self, id: &str) -> Option<&Ended> {
+        self.ended.get(id)
+    }
+
+    /// Whether `id` is a call of this file, as opposed to one nested in a script.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.open.get(id).is_some()
+            || self.ended.get(id).is_some()
+            || self.running.iter().any(|(_, process)| process.call == id)
+    }
+
+    pub(super) fn start(&mut self, session: &str, process: Running) {
+        self.running.insert_capped(session, process, RUNNING_MAX);
+    }
+
+    pub(super) fn running(&self, session: &str) -> Option<&Running> {
+        self.running.get(session)
+    }
+
+    pub(super) fn stop(&mut self, session: &str) {
+        self.running.remove(session);
+    }
+}
+
+/// About how many bytes a value holds.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len().saturating_add(8),
+        Value::Array(items) => items.iter().map(weight).fold(8, usize::saturating_add),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, item)| key.len().saturating_add(weight(item)))
+            .fold(8, usize::saturating_add),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn open_calls_are_bounded_and_the_loss_is_told_once() {
+        let mut calls = Calls::default();
+        let told: usize = (0..OPEN_MAX + 3)
+            .map(|n| usize::from(calls.open(&n.to_string(), Call::new("shell", None, None))))
+            .sum();
+        assert_eq!(told, 1);
+        assert!(calls.get_open("0").is_none());
+        assert!(calls.get_open("3").is_some());
+    }
+
+    #[test]
+    fn inputs_of_open_calls_are_bounded_in_bytes() {
+        let mut calls = Calls::default();
+        let big = || json!({"cmd": "x".repeat(OPEN_BYTES_MAX / 2)});
+        calls.open("a", Call::new("exec_command", None, Some(big())));
+        calls.open("b", Call::new("exec_command", None, Some(big())));
+        assert!(calls.get_open("a").is_none());
+        assert!(calls.get_open("b").is_some());
+        calls.close("b");
+        assert_eq!(calls.open_bytes, 0);
+    }
+
+    #[test]
+    fn a_call_that_left_a_process_running_stays_known() {
+        let mut calls = Calls::default();
+        calls.start("7", Running { call: "c1".to_owned(), command: json!("make") });
+        assert!(calls.knows("c1"));
+        calls.stop("7");
+        assert!(!calls.knows("c1"));
+    }
+
+    #[test]
+    fn the_patch_of_a_shell_call_is_its_argument() {
+        let input = json!({"command": ["apply_patch", "*** Begin Patch"]});
+        assert_eq!(patch_text(Tool::Shell, &input), Some("*** Begin Patch"));
+        assert_eq!(patch_text(Tool::Shell, &json!({"command": ["ls", "x"]})), None);
+        assert_eq!(Call::new("apply_patch", None, Some(input)).command(), json!("apply_patch"));
+    }
+}

@@ -1,0 +1,236 @@
+//! `response_item`: what the model side recorded. The canonical telling of messages and calls.
+//!
+//! A user-role message is a person's prompt only where it does not begin with a tag of the host.
+//! Reasoning, developer texts and system texts are bulk that proves nothing and are left out.
+
+use super::injected::{is_injected, marks_image, stated_cwd};
+use super::value::{joined_text, name, part_text, text};
+use super::work::{Verdict, Work};
+use crate::domain::event::{Channel, EventKind, NativeId};
+use crate::domain::outcome::TurnDraft;
+use serde_json::{Value, json};
+
+/// Which telling of messages a text was counted on.
+pub(super) const CANONICAL: &str = "canonical";
+pub(super) const PROJECTED: &str = "projected";
+
+impl Work<'_> {
+    /// A response item, enveloped or bare. `inherited`: the parent's prompt, not this thread's.
+    pub(super) fn response_item(&mut self, item: &Value, inherited: bool) -> Verdict {
+        let tag = match (name(item, "type"), name(item, "role")) {
+            (Some(tag), _) => tag,
+            (None, Some(_)) => "message",
+            (None, None) => {
+                return Verdict::Unknown("response_item:<missing payload.type>".to_owned());
+            }
+        };
+        match tag {
+            "message" => self.message(item, inherited),
+            "agent_message" => self.agent_message(item),
+            "reasoning" => Verdict::Ignored("reasoning"),
+            "function_call" => self.function_call(item),
+            "custom_tool_call" => self.custom_tool_call(item),
+            "local_shell_call" => self.local_shell_call(item),
+            "tool_search_call" => self.tool_search_call(item),
+            "web_search_call" => self.hosted_call(item, "web_search", &["action", "status"]),
+            "image_generation_call" => {
+                self.hosted_call(item, "image_generation", &["revised_prompt", "status"])
+            }
+            "function_call_output" | "custom_tool_call_output" => self.tool_output(item, tag),
+            "tool_search_output" => self.tool_search_output(item),
+            "compaction" | "compaction_summary" | "context_compaction" => {
+                self.compaction("item", Channel::Projection, "type");
+                Verdict::Told
+            }
+            other => not_told(other),
+        }
+    }
+
+    fn message(&mut self, item: &Value, inherited: bool) -> Verdict {
+        match name(item, "role") {
+            Some("user") => self.user_message(item, inherited),
+            Some("assistant") => self.assistant_message(item),
+            Some("developer" | "system") => Verdict::Ignored("developer or system message"),
+            Some(role) => Verdict::Unknown(format!("response_item:message:{role}")),
+            None => Verdict::Unknown("response_item:message:<missing role>".to_owned()),
+        }
+    }
+
+    fn user_message(&mut self, item: &Value, inherited: bool) -> Verdict {
+        let content = item.get("content").unwrap_or(&Value::Null);
+        let (prompt, injected, unknown) = split_user_parts(content);
+        let turn = self.item_turn(item);
+        if let Some(cwd) = injected.as_deref().and_then(stated_cwd)
+            && self.state.facts.cwd.is_none()
+        {
+            let cwd = Some(cwd.to_owned());
+            self.state_facts("content", TurnDraft { cwd, ..TurnDraft::default() });
+        }
+        if let Some(injected) = injected {
+            self.injected(&injected, CANONICAL, turn.as_deref(), "content");
+        }
+        match prompt {
+            Some(prompt) if inherited => {
+                self.injected(&prompt, CANONICAL, turn.as_deref(), "content");
+            }
+            Some(prompt) => self.prompt(&prompt, CANONICAL, turn.as_deref(), "content"),
+            None => {}
+        }
+        self.lose_parts("response_item:message", &unknown, "content");
+        if self.is_silent() { Verdict::Ignored("message without text") } else { Verdict::Told }
+    }
+
+    fn assistant_message(&mut self, item: &Value) -> Verdict {
+        let content = item.get("content").unwrap_or(&Value::Null);
+        let (answer, unknown) = joined_text(content);
+        let turn = self.item_turn(item);
+        self.answer(&answer, CANONICAL, turn.as_deref(), "content");
+        self.lose_parts("response_item:message", &unknown, "content");
+        if self.is_silent() { Verdict::Ignored("message without text") } else { Verdict::Told }
+    }
+
+    /// A person's prompt, on one of its two tellings.
+    pub(super) fn prompt(&mut self, prompt: &str, lane: &str, turn: Option<&str>, field: &str) {
+        if is_injected(prompt) {
+            return self.injected(prompt, lane, turn, field);
+        }
+        if let Some(turn) = turn {
+            self.state.turn.prompt_in(turn);
+        } else {
+            let other = if lane == CANONICAL { PROJECTED } else { CANONICAL };
+            let own = self.state.turn.told(&format!("{lane}|user"), prompt);
+            let twin = self.state.turn.told(&format!("{other}|user"), prompt) > own;
+            self.state.turn.prompt(twin);
+        }
+        self.spoken(EventKind::UserPromptSubmit, "user", prompt, lane, turn, field);
+    }
+
+    /// A text that the host put in.
+    pub(super) fn injected(&mut self, told: &str, lane: &str, turn: Option<&str>, field: &str) {
+        self.spoken(EventKind::InjectedPrompt, "injected", told, lane, turn, field);
+    }
+
+    /// An answer of the agent, on one of its two tellings.
+    pub(super) fn answer(&mut self, answer: &str, lane: &str, turn: Option<&str>, field: &str) {
+        if answer.is_empty() {
+            return;
+        }
+        self.state.turn.answer();
+        self.spoken(EventKind::AssistantMessage, "assistant", answer, lane, turn, field);
+    }
+
+    /// A message that its two tellings identify by turn, role, text and count.
+    fn spoken(
+        &mut self,
+        kind: EventKind,
+        role: &str,
+        told: &str,
+        lane: &str,
+        turn: Option<&str>,
+        field: &str,
+    ) {
+        if told.is_empty() {
+            return;
+        }
+        let turn = turn.map_or_else(|| self.state.turn.key(), str::to_owned);
+        let native = match self.state.turn.nth(&format!("{lane}|{role}"), &turn, told) {
+            Some(nth) => NativeId::text(&turn, told, nth),
+            None => NativeId::record(),
+        };
+        let channel = if lane == CANONICAL { Channel::Canonical } else { Channel::Projection };
+        let mut event = self.event(kind, native, channel, field);
+        event.turn_id = Some(turn);
+        event.text = Some(told.to_owned());
+        self.tell(event);
+    }
+
+    /// The turn an item names itself.
+    pub(super) fn item_turn(&self, item: &Value) -> Option<String> {
+        item.get("internal_chat_message_metadata_passthrough")
+            .and_then(|passthrough| name(passthrough, "turn_id"))
+            .map(str::to_owned)
+    }
+
+    /// `inter_agent_communication`: one agent wrote to another.
+    pub(super) fn inter_agent(&mut self, payload: &Value) -> Verdict {
+        let content = text(payload, "content").unwrap_or_default();
+        self.between_agents(payload, content, CANONICAL, "content");
+        Verdict::Told
+    }
+
+    /// The `agent_message` item repeats such a communication, or tells it alone in newer files.
+    fn agent_message(&mut self, item: &Value) -> Verdict {
+        let (content, unknown) = joined_text(item.get("content").unwrap_or(&Value::Null));
+        self.between_agents(item, &content, PROJECTED, "content");
+        self.lose_parts("response_item:agent_message", &unknown, "content");
+        Verdict::Told
+    }
+
+    fn between_agents(&mut self, item: &Value, content: &str, lane: &str, field: &str) {
+        let turn = self.state.turn.key();
+        let native = match self.state.turn.nth(&format!("{lane}|agents"), &turn, content) {
+            Some(nth) if !content.is_empty() => NativeId::text(&turn, content, nth),
+            _ => NativeId::record(),
+        };
+        let channel = if lane == CANONICAL { Channel::Canonical } else { Channel::Projection };
+        let mut event = self.event(EventKind::AgentMessage, native, channel, field);
+        event.text = Some(content.to_owned()).filter(|content| !content.is_empty());
+        event.tool_input = Some(json!({
+            "author": name(item, "author"),
+            "recipient": name(item, "recipient"),
+        }));
+        self.tell(event);
+    }
+
+    /// `compacted`: history was replaced by a summary. Its `replacement_history` is copies.
+    pub(super) fn compacted(&mut self) -> Verdict {
+        self.compaction("compacted", Channel::Canonical, "message");
+        Verdict::Told
+    }
+
+    /// A compaction, counted by turn on each of its tellings so that they meet.
+    pub(super) fn compaction(&mut self, lane: &str, channel: Channel, field: &str) {
+        let turn = self.state.turn.key();
+        let native = match self.state.turn.nth(&format!("{lane}|compaction"), &turn, "") {
+            Some(nth) => NativeId::new("compaction", format!("{turn}|{nth}")),
+            None => NativeId::record(),
+        };
+        let event = self.event(EventKind::Compaction, native, channel, field);
+        self.tell(event);
+    }
+}
+
+/// The prompt's and the host's parts of a user message, and the tags of unknown parts.
+fn split_user_parts(content: &Value) -> (Option<String>, Option<String>, Vec<String>) {
+    let mut unknown = Vec::new();
+    let mut prompt = String::new();
+    let mut injected = String::new();
+    let parts: Vec<&str> = match content {
+        Value::String(told) => vec![told.as_str()],
+        Value::Array(parts) => {
+            let has_image = parts.iter().any(|part| text(part, "type") == Some("input_image"));
+            parts
+                .iter()
+                .filter_map(|part| part_text(part, &mut unknown))
+                .filter(|told| !(has_image && marks_image(told)))
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    for part in parts {
+        if is_injected(part) { injected.push_str(part) } else { prompt.push_str(part) }
+    }
+    let some = |told: String| Some(told).filter(|told| !told.is_empty());
+    (some(prompt), some(injected), unknown)
+}
+
+/// Items that are known and tell no action.
+fn not_told(tag: &str) -> Verdict {
+    match tag {
+        "ghost_snapshot" => Verdict::Ignored("ghost snapshot"),
+        "additional_tools" => Verdict::Ignored("additional tools"),
+        "configuration_update" => Verdict::Ignored("configuration update"),
+        "compaction_trigger" => Verdict::Ignored("compaction trigger"),
+        other => Verdict::Unknown(format!("response_item:{other}")),
+    }
+}

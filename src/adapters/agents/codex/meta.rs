@@ -1,0 +1,135 @@
+//! Whose file it is: `session_meta`, `turn_context` and applied settings.
+//!
+//! The first `session_meta` owns the file. A later one with the same id updates facts; one with
+//! another id marks copied history. `session_id` names the spawn tree, never the conversation.
+
+use super::state::MODELS_MAX;
+use super::value::{name, owned};
+use super::work::{Verdict, Work};
+use crate::domain::event::{Channel, EventKind, NativeId};
+use crate::domain::outcome::{Relation, TurnDraft};
+use serde_json::Value;
+
+/// Why copied lines are left out.
+pub(super) const COPIED: &str = "copied history of another conversation";
+
+impl Work<'_> {
+    /// A `session_meta` payload.
+    pub(super) fn session_meta(&mut self, payload: &Value) -> Verdict {
+        let Some(id) = name(payload, "id") else {
+            return Verdict::Unknown("session_meta:<missing id>".to_owned());
+        };
+        match self.state.conversation.as_deref() {
+            None => self.own_meta(id, payload),
+            Some(own) if own == id => {}
+            Some(_) => {
+                self.state.copied.enter(id);
+                return Verdict::Ignored(COPIED);
+            }
+        }
+        self.meta_facts(payload);
+        if self.is_silent() { Verdict::Ignored("repeated session_meta") } else { Verdict::Told }
+    }
+
+    fn own_meta(&mut self, id: &str, payload: &Value) {
+        self.state.conversation = Some(id.to_owned());
+        let parent = parent_of(payload);
+        self.state.is_subagent = parent.is_some() || is_subagent(payload);
+        let forked_from = name(payload, "forked_from_id");
+        if let Some(start) = payload.get("subagent_history_start_ordinal").and_then(Value::as_u64) {
+            self.state.copied.own_from(start, parent.or(forked_from));
+        }
+        self.start_session(id);
+        if let Some(tree) = name(payload, "session_id").filter(|tree| *tree != id) {
+            self.relate(id, Relation::Tree, tree, "session_id");
+        }
+        if let Some(parent) = parent {
+            self.relate(id, Relation::Parent, parent, "parent_thread_id");
+        }
+        if let Some(source) = forked_from {
+            self.relate(id, Relation::Fork, source, "forked_from_id");
+        }
+    }
+
+    /// The session's start, as the file tells it.
+    pub(super) fn start_session(&mut self, id: &str) {
+        let native = NativeId::new("session", id);
+        let mut event = self.event(EventKind::SessionStart, native, Channel::Canonical, "id");
+        event.turn_id = None;
+        self.tell(event);
+    }
+
+    fn meta_facts(&mut self, payload: &Value) {
+        let facts = TurnDraft {
+            cwd: owned(payload, "cwd"),
+            agent_version: owned(payload, "cli_version"),
+            git_branch: payload.get("git").and_then(|git| owned(git, "branch")),
+            ..TurnDraft::default()
+        };
+        self.state_facts("cwd", facts);
+    }
+
+    /// A `turn_context` payload: model and folder of the turn.
+    pub(super) fn turn_context(&mut self, payload: &Value) -> Verdict {
+        self.state.turn.context(name(payload, "turn_id"));
+        self.turn_facts(payload, "model");
+        if self.is_silent() { Verdict::Ignored("repeated turn_context") } else { Verdict::Told }
+    }
+
+    /// `thread_settings_applied`: the settings in force from here on.
+    pub(super) fn settings_applied(&mut self, payload: &Value) -> Verdict {
+        if name(payload, "thread_id").is_some_and(|id| id != self.conversation()) {
+            return Verdict::Ignored("settings of another thread");
+        }
+        if let Some(settings) = payload.get("thread_settings") {
+            self.turn_facts(settings, "thread_settings.model");
+        }
+        if self.is_silent() { Verdict::Ignored("repeated settings") } else { Verdict::Told }
+    }
+
+    fn turn_facts(&mut self, stated: &Value, field: &str) {
+        let turn_id = self.state.turn.id().map(str::to_owned);
+        let model = owned(stated, "model");
+        if let (Some(turn), Some(model)) = (turn_id.as_deref(), model.as_ref()) {
+            self.state.models.insert_capped(turn, model.clone(), MODELS_MAX);
+        }
+        let cwd = owned(stated, "cwd");
+        if model.is_none() && cwd.is_none() {
+            return;
+        }
+        self.state_facts(field, TurnDraft { turn_id, model, cwd, ..TurnDraft::default() });
+    }
+
+    /// A line that is a copy: only its use of tokens is kept, credited to the source.
+    pub(super) fn copied_line(&mut self, tag: &str, payload: &Value) -> Verdict {
+        let source = self.state.copied.source().map(str::to_owned);
+        match (tag, name(payload, "type"), source) {
+            ("token_usage_record", _, Some(source)) => self.usage_record(payload, Some(source)),
+            ("event_msg", Some("token_count"), Some(source)) => {
+                self.token_count(payload, Some(source))
+            }
+            ("turn_context", _, _) => {
+                if let Some(model) = owned(payload, "model") {
+                    self.state.copied.model = Some(model);
+                }
+                Verdict::Ignored(COPIED)
+            }
+            _ => Verdict::Ignored(COPIED),
+        }
+    }
+}
+
+/// The thread that spawned this one.
+fn parent_of(payload: &Value) -> Option<&str> {
+    name(payload, "parent_thread_id").or_else(|| {
+        payload
+            .pointer("/source/subagent/thread_spawn/parent_thread_id")
+            .and_then(Value::as_str)
+            .filter(|id| !id.trim().is_empty())
+    })
+}
+
+fn is_subagent(payload: &Value) -> bool {
+    payload.pointer("/source/subagent").is_some()
+        || matches!(name(payload, "thread_source"), Some("subagent" | "guardian_review"))
+}

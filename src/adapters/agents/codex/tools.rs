@@ -1,0 +1,300 @@
+//! Tool calls and their outputs, canonical telling.
+//!
+//! A call is a proposal; its output says what became of it. They are paired by id only. A process
+//! that a call left running ends under the id of a later `write_stdin`, which then carries the
+//! command that ended.
+
+use super::calls::{Call, Running, patch_text};
+use super::headers::{self, Reading, Tool};
+use super::patch;
+use super::value::{id_like, name, owned, pick};
+use super::work::{Anchor, Origin, Verdict, Work};
+use crate::domain::event::{Channel, EventDraft, EventKind, NativeId, Outcome};
+use crate::domain::loss::LossReason;
+use crate::domain::payload::EvidenceKind;
+use serde_json::{Value, json};
+
+const HEADER_SENSOR: &str = "codex_tool_output_header_sensor_v1";
+const PATCH_SENSOR: &str = "codex_patch_text_sensor_v1";
+
+/// The chat message that holds a result in the oldest documents.
+pub(super) const CHAT_RESULT: &str = "tool_message";
+
+/// What an ended call was, as far as the file still tells.
+struct Known {
+    name: String,
+    turn: Option<String>,
+    input: Option<Value>,
+    command: Value,
+    projected: Option<Outcome>,
+    diffs_told: bool,
+}
+
+impl Work<'_> {
+    pub(super) fn function_call(&mut self, item: &Value) -> Verdict {
+        let Some(tool) = full_name(item) else {
+            return Verdict::Unknown("response_item:function_call:<missing name>".to_owned());
+        };
+        let input = item.get("arguments").map(parsed_arguments);
+        self.propose(item, &tool, input, "arguments");
+        Verdict::Told
+    }
+
+    pub(super) fn custom_tool_call(&mut self, item: &Value) -> Verdict {
+        let Some(tool) = full_name(item) else {
+            return Verdict::Unknown("response_item:custom_tool_call:<missing name>".to_owned());
+        };
+        let input = item.get("input").map(|input| json!({ "input": input }));
+        self.propose(item, &tool, input, "input");
+        Verdict::Told
+    }
+
+    pub(super) fn local_shell_call(&mut self, item: &Value) -> Verdict {
+        self.propose(item, "local_shell", item.get("action").cloned(), "action");
+        Verdict::Told
+    }
+
+    pub(super) fn tool_search_call(&mut self, item: &Value) -> Verdict {
+        self.propose(item, "tool_search", item.get("arguments").cloned(), "arguments");
+        Verdict::Told
+    }
+
+    /// A call that the provider runs itself and that has no output item.
+    pub(super) fn hosted_call(&mut self, item: &Value, tool: &str, keys: &[&str]) -> Verdict {
+        self.propose(item, tool, Some(pick(item, keys)), "type");
+        Verdict::Told
+    }
+
+    /// Tells a proposed call and keeps it for its output.
+    pub(super) fn propose(&mut self, item: &Value, tool: &str, input: Option<Value>, field: &str) {
+        let id = call_id(item);
+        let native = id.clone().map_or_else(NativeId::record, NativeId::call);
+        let mut event = self.event(EventKind::PreToolUse, native, Channel::Canonical, field);
+        if let Some(turn) = self.item_turn(item) {
+            event.turn_id = Some(turn);
+        }
+        event.call_id.clone_from(&id);
+        event.tool_name = Some(tool.to_owned());
+        event.tool_input.clone_from(&input);
+        self.state.turn.answer();
+        let turn = event.turn_id.clone();
+        self.tell(event);
+        if let Some(id) = id
+            && self.state.calls.open(&id, Call::new(tool, turn, input))
+        {
+            self.lose(LossReason::from_tag("open_calls_dropped"), "calls without a result", field);
+        }
+    }
+
+    /// `function_call_output` and `custom_tool_call_output`.
+    pub(super) fn tool_output(&mut self, item: &Value, tag: &str) -> Verdict {
+        let id = owned(item, "call_id");
+        let known = self.take_call(id.as_deref(), item);
+        let tool = Tool::of(&known.name);
+        let output = item.get("output").unwrap_or(&Value::Null);
+        let reading = headers::read(tool, output);
+        let (input, command) = self.settle(&known, &reading, id.as_deref());
+        let mut event = self.result_event(item, id.as_deref(), &known, &reading, input, output);
+        if tag == CHAT_RESULT {
+            event.path = self.path("content");
+        }
+        let anchor = Anchor::of(&event);
+        self.tell(event);
+        self.prove_result(&anchor, tool, &command, &reading, tag);
+        let told = self.prove_patch(&anchor, tool, &known, &reading, tag);
+        if let Some(id) = id {
+            let mut call = Call::new(&known.name, known.turn, None);
+            call.diffs_told = known.diffs_told || told;
+            self.state.calls.ended(&id, &call, command);
+        }
+        Verdict::Told
+    }
+
+    /// `tool_search_output`: the names of what was found, not their whole definitions.
+    pub(super) fn tool_search_output(&mut self, item: &Value) -> Verdict {
+        let id = owned(item, "call_id");
+        let known = self.take_call(id.as_deref(), item);
+        let found: Vec<&str> = item
+            .get("tools")
+            .and_then(Value::as_array)
+            .map(|tools| tools.iter().filter_map(|tool| name(tool, "name")).collect())
+            .unwrap_or_default();
+        let output = json!({ "status": name(item, "status"), "tools": found });
+        let reading = headers::read(Tool::Other, &Value::Null);
+        let input = known.input.clone();
+        let mut event = self.result_event(item, id.as_deref(), &known, &reading, input, &output);
+        event.path = self.path("tools");
+        self.tell(event);
+        if let Some(id) = id {
+            let call = Call::new(&known.name, known.turn, None);
+            self.state.calls.ended(&id, &call, Value::Null);
+        }
+        Verdict::Told
+    }
+
+    /// The call that an output answers, from the open calls, those ended, or the output itself.
+    fn take_call(&mut self, id: Option<&str>, item: &Value) -> Known {
+        if let Some(call) = id.and_then(|id| self.state.calls.close(id)) {
+            let command = call.command();
+            return Known {
+                name: call.name,
+                turn: call.turn,
+                command,
+                input: call.input,
+                projected: call.projected,
+                diffs_told: call.diffs_told,
+            };
+        }
+        let ended = id.and_then(|id| self.state.calls.get_ended(id)).cloned();
+        Known {
+            name: match &ended {
+                Some(ended) => ended.name.clone(),
+                None => full_name(item).unwrap_or_default(),
+            },
+            turn: ended.as_ref().and_then(|ended| ended.turn.clone()),
+            input: None,
+            command: ended.as_ref().map_or(Value::Null, |ended| ended.command.clone()),
+            projected: None,
+            diffs_told: ended.is_some_and(|ended| ended.diffs_told),
+        }
+    }
+
+    /// Keeps the book of running processes; answers the input to tell and the command that the
+    /// result is about.
+    fn settle(
+        &mut self,
+        known: &Known,
+        reading: &Reading,
+        id: Option<&str>,
+    ) -> (Option<Value>, Value) {
+        if Tool::of(&known.name) == Tool::Stdin {
+            return self.settle_stdin(known, reading);
+        }
+        if let (Some(session), Some(call)) = (&reading.session, id) {
+            let process = Running { call: call.to_owned(), command: known.command.clone() };
+            self.state.calls.start(session, process);
+        }
+        (known.input.clone(), known.command.clone())
+    }
+
+    fn settle_stdin(&mut self, known: &Known, reading: &Reading) -> (Option<Value>, Value) {
+        let command = self.stdin_command(known).cloned().unwrap_or(Value::Null);
+        let mut input = known.input.clone();
+        if let (Some(Value::Object(members)), false) = (&mut input, command.is_null()) {
+            members.insert("command".to_owned(), command.clone());
+        }
+        if let (Some(session), true) = (stdin_session(known), reading.exit_code.is_some()) {
+            self.state.calls.stop(&session);
+        }
+        (input, command)
+    }
+
+    /// The command that opened the session a `write_stdin` writes to.
+    fn stdin_command(&self, known: &Known) -> Option<&Value> {
+        let session = stdin_session(known)?;
+        self.state.calls.running(&session).map(|process| &process.command)
+    }
+
+    fn result_event(
+        &self,
+        item: &Value,
+        id: Option<&str>,
+        known: &Known,
+        reading: &Reading,
+        input: Option<Value>,
+        output: &Value,
+    ) -> EventDraft {
+        let native = id.map_or_else(NativeId::record, NativeId::call);
+        let mut event = self.event(EventKind::PostToolUse, native, Channel::Canonical, "output");
+        if let Some(turn) = self.item_turn(item).or_else(|| known.turn.clone()) {
+            event.turn_id = Some(turn);
+        }
+        event.call_id = id.map(str::to_owned);
+        event.tool_name = Some(known.name.clone()).filter(|name| !name.is_empty());
+        event.tool_input = input;
+        event.tool_response = Some(output.clone()).filter(|output| !output.is_null());
+        let stated = Some(reading.outcome.clone()).filter(|said| *said != Outcome::Unknown);
+        event.outcome = Some(stated.or(known.projected.clone()).unwrap_or(Outcome::Unknown));
+        event
+    }
+
+    fn prove_result(
+        &mut self,
+        on: &Anchor,
+        tool: Tool,
+        command: &Value,
+        reading: &Reading,
+        tag: &str,
+    ) {
+        let origin = |how: &str| Origin {
+            sensor: HEADER_SENSOR,
+            provenance: format!("{tag}#{how}"),
+            path: format!("{}{}", on.path, reading.path),
+        };
+        if let Some(code) = reading.exit_code {
+            let payload = json!({ "command": command, "exit_code": code });
+            let numbers = Some(&reading.telemetry);
+            let slot = "exit".to_owned();
+            let origin = origin(reading.how);
+            self.prove_with(on, EvidenceKind::ExitCode, slot, payload, origin, numbers);
+        } else if reading.stated_success && tool.is_shell_like() && tool != Tool::Patch {
+            let tool = on.tool_name.as_deref().unwrap_or("call");
+            let summary = format!("{tool} succeeded (stated by the host, no exit code)");
+            let payload = json!({ "summary": summary });
+            let origin = origin("success");
+            self.prove(on, EvidenceKind::ToolResult, "result".to_owned(), payload, origin);
+        }
+    }
+
+    /// File changes from the patch's own text, where the host did not list them; true when told.
+    fn prove_patch(
+        &mut self,
+        on: &Anchor,
+        tool: Tool,
+        known: &Known,
+        reading: &Reading,
+        tag: &str,
+    ) -> bool {
+        let applied = match tool {
+            Tool::Patch => reading.exit_code == Some(0) || reading.patch_applied,
+            _ => reading.exit_code == Some(0) && reading.patch_applied,
+        };
+        let text = known.input.as_ref().and_then(|input| patch_text(tool, input));
+        let (Some(text), true, false) = (text, applied, known.diffs_told) else { return false };
+        for file in patch::from_text(text) {
+            let slot = format!("diff:{}", file.path);
+            let payload = json!({ "path": file.path, "diff": file.diff });
+            let origin = Origin {
+                sensor: PATCH_SENSOR,
+                provenance: format!("{tag}#patch_text"),
+                path: on.path.clone(),
+            };
+            self.prove(on, EvidenceKind::FileDiff, slot, payload, origin);
+        }
+        true
+    }
+}
+
+/// The id that a call's output will name; `id` stands in for it in some files.
+fn call_id(item: &Value) -> Option<String> {
+    name(item, "call_id").or_else(|| name(item, "id")).map(str::to_owned)
+}
+
+/// `<namespace>.<name>`, or the bare name.
+pub(super) fn full_name(item: &Value) -> Option<String> {
+    let tool = name(item, "name")?;
+    Some(match name(item, "namespace") {
+        Some(space) => format!("{space}.{tool}"),
+        None => tool.to_owned(),
+    })
+}
+
+/// Arguments are JSON in a string; what does not parse stays a string.
+pub(super) fn parsed_arguments(arguments: &Value) -> Value {
+    let parsed = arguments.as_str().and_then(|spelled| serde_json::from_str(spelled).ok());
+    parsed.unwrap_or_else(|| arguments.clone())
+}
+
+fn stdin_session(known: &Known) -> Option<String> {
+    id_like(known.input.as_ref().and_then(|input| input.get("session_id")))
+}
