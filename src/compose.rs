@@ -1,8 +1,133 @@
-//! The composition root: the only place that picks concrete adapters.
+//! The composition root: reads the environment, picks concrete adapters, hands ports on.
+//!
+//! `fornax hook` leaves before arguments are parsed: it has its own rules (nothing printed, exit 0
+//! whatever happens, its own deadline) and builds only what its road needs.
 
+mod hook;
+mod subjects;
+
+use crate::adapters::agents::claude::ClaudeFamily;
+use crate::adapters::agents::codex::CodexFamily;
+use crate::adapters::files::FsFiles;
+use crate::adapters::journal::JournalFolder;
+use crate::adapters::spool_dir::SpoolDir;
+use crate::adapters::sqlite::{OpenOptions, SqliteStore};
+use crate::adapters::system_clock::SystemClock;
+use crate::adapters::watch::NotifyWake;
+use crate::cli::args::Cli;
+use crate::cli::parts::{Environment, Parts};
+use crate::cli::ui::{Ui, print_error};
+use crate::cli::{command, exit};
+use crate::ports::agent::AgentFamily;
+use crate::ports::clock::Clock as _;
+use crate::ports::recorder::StoreError;
+use crate::ports::store::Store;
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let started = Instant::now();
+    // Everything that fornax makes is for its user only.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if hook::is_meant(&args) {
+        return hook::main(&args, started);
+    }
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let parts = parts(&cli);
+    let mut ui = Ui::new(cli.common.color.as_str(), cli.common.json);
+    match command::run(&cli, &parts, &mut ui) {
+        Ok(code) => ExitCode::from(code),
+        // A reader that went away has seen what it wanted.
+        Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            print_error(&error);
+            ExitCode::from(exit::code_of(&error))
+        }
+    }
+}
+
+/// Help and version are results; everything else is the caller's mistake.
+fn usage(error: &clap::Error) -> ExitCode {
+    // Where neither stream can be written there is nobody to tell.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(64),
+    }
+}
+
+/// Every adapter family, in the order in which files are shown to them.
+fn families() -> Vec<Box<dyn AgentFamily>> {
+    vec![Box::new(ClaudeFamily), Box::new(CodexFamily)]
+}
+
+#[expect(clippy::disallowed_methods, reason = "the environment is read here and nowhere else")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// A path from the environment; an empty one counts as not set.
+#[expect(clippy::disallowed_methods, reason = "the environment is read here and nowhere else")]
+fn path_variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
+}
+
+/// fornax's home: named, else `$FORNAX_HOME`, else `~/.fornax`.
+fn fornax_home(named: Option<&Path>) -> PathBuf {
+    named.map(Path::to_owned).or_else(|| path_variable("FORNAX_HOME")).unwrap_or_else(|| {
+        path_variable("HOME").unwrap_or_else(|| PathBuf::from("/nonexistent")).join(".fornax")
+    })
+}
+
+/// A word that differs between processes, for file names.
+fn unique() -> String {
+    format!("{:016x}-{}", SystemClock.now().0, std::process::id())
+}
+
+fn parts(cli: &Cli) -> Parts {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let home = cwd.join(fornax_home(cli.common.home.as_deref()));
+    let runtime = path_variable("XDG_RUNTIME_DIR");
+    let environment = Environment {
+        home_dir: path_variable("HOME"),
+        cwd,
+        fornax_home: home.clone(),
+        var: Box::new(variable),
+        self_exe: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("fornax")),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    Parts {
+        environment,
+        files: Box::new(FsFiles),
+        families: families(),
+        clock: Box::new(SystemClock),
+        journal: Box::new(JournalFolder::new(&home, runtime.as_deref(), unique())),
+        open_store: Box::new(move |namespace, create| open_store(&home, namespace, create)),
+        open_spool: Box::new(|out| Ok(Box::new(SpoolDir::open(out)?))),
+        wake: Box::new(|| Box::new(NotifyWake::new())),
+        subjects: Box::new(subjects::BuiltIn),
+    }
+}
+
+fn open_store(
+    home: &Path,
+    namespace: Option<&str>,
+    create: bool,
+) -> Result<Box<dyn Store>, StoreError> {
+    if create {
+        crate::adapters::journal::make_private_folder(home)
+            .map_err(|e| StoreError::Io(format!("{}: {e}", home.display())))?;
+    }
+    // SQLite refuses links in the path; the home itself may well be reached through one.
+    let real = std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned());
+    Ok(Box::new(SqliteStore::open(&OpenOptions { home: &real, namespace, create })?))
 }

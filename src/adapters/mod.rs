@@ -7,3 +7,4 @@ pub mod spool_dir;
 pub mod sqlite;
 pub mod stdin;
 pub mod system_clock;
+pub mod watch;

@@ -2,7 +2,10 @@
 
 pub mod delivery;
 pub mod drain;
+pub mod export;
+pub mod follow;
 pub mod ingest;
+pub mod lookup;
 pub mod prepare;
 pub mod reading;
 pub mod recognise;

@@ -59,23 +59,34 @@ impl Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Record one hook payload from stdin (run by the agent, prints nothing, always exits 0)
-    #[command(after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program).")]
+    #[command(
+        after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program)."
+    )]
     Hook(HookArgs),
     /// Read agents' histories into the store; a second run changes nothing
-    #[command(after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON")]
+    #[command(
+        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON"
+    )]
     Ingest(IngestArgs),
     /// Follow a rollout or transcript: store and print what happens
-    #[command(after_help = "Examples:\n  fornax tail rollout.jsonl     from where it was left, then on\n  fornax tail --latest          the newest session of either agent\n  fornax tail --latest --once   what is there now, then stop")]
+    #[command(
+        after_help = "Examples:\n  fornax tail rollout.jsonl     from where it was left, then on\n  fornax tail --latest          the newest session of either agent\n  fornax tail --latest --once   what is there now, then stop"
+    )]
     Tail(TailArgs),
     /// List recorded conversations, latest first
     Sessions(SessionsArgs),
     /// Tell one conversation: prompts, calls with outcome, edits, claims, verdicts, losses
     Show(ShowArgs),
     /// Check the claims of a conversation against its evidence
-    #[command(after_help = "Without S: the latest session whose folder holds the current one.\n\nExamples:\n  fornax verify\n  fornax verify 5c1d2f0a --json\n  fornax verify --exit-code && git push")]
+    #[command(
+        after_help = "Without S: the latest session whose folder holds the current one.\n\nExamples:\n  fornax verify\n  fornax verify 5c1d2f0a --json\n  fornax verify --exit-code && git push"
+    )]
     Verify(VerifyArgs),
     /// Write records as a spool of JSON files, one record a file
-    #[command(name = "export-spool", after_help = "Examples:\n  fornax export-spool --session 5c1d2f0a --out spool\n  fornax export-spool --all --wire full --out spool")]
+    #[command(
+        name = "export-spool",
+        after_help = "Examples:\n  fornax export-spool --session 5c1d2f0a --out spool\n  fornax export-spool --all --wire full --out spool"
+    )]
     ExportSpool(ExportArgs),
     /// Say what was not recorded, and why
     Losses(LossesArgs),
@@ -203,7 +214,9 @@ pub struct LossesArgs {
 
 /// `fornax conformance`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  fornax conformance\n  fornax conformance --mode idn_unescaped_delimiter   must exit 1 and name IDN-02\n  fornax conformance --self-test")]
+#[command(
+    after_help = "Examples:\n  fornax conformance\n  fornax conformance --mode idn_unescaped_delimiter   must exit 1 and name IDN-02\n  fornax conformance --self-test"
+)]
 pub struct ConformanceArgs {
     /// Inject one defect; its cases must go red
     #[arg(long, value_name = "BREAK")]

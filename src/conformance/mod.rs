@@ -1,1 +1,4 @@
 //! placeholder
+pub mod subjects {
+    pub trait SubjectFactory {}
+}

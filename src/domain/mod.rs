@@ -1,8 +1,8 @@
 //! Pure values and rules: no I/O, no clock, no provider behaviour.
 
 pub mod capability;
-pub mod command;
 pub mod claims;
+pub mod command;
 pub mod envelope;
 pub mod event;
 pub mod evidence;

@@ -8,3 +8,5 @@ pub mod payload;
 pub mod reader;
 pub mod recorder;
 pub mod spool;
+pub mod store;
+pub mod wake;

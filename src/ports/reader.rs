@@ -148,12 +148,13 @@ pub struct QuarantineRow {
     pub reason: String,
 }
 
-/// How many records of additive kinds a conversation has (what a legacy export leaves out).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AdditiveCounts {
-    pub usage: i64,
-    pub lineage: i64,
-    pub losses: i64,
+/// A record of an additive kind (`usage`, `lineage`, `turn`, `loss`), as it is exported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdditiveRow {
+    /// Derived id, stable over runs.
+    pub id: Uuid,
+    pub kind: String,
+    pub record: Value,
 }
 
 /// The reading side of the store.
@@ -208,9 +209,9 @@ pub trait Reader {
     /// When the store cannot be read.
     fn quarantine(&self) -> Result<Vec<QuarantineRow>, StoreError>;
 
-    /// Counts of what a legacy export leaves out.
+    /// Records of the additive kinds, in a stable order.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn additive_counts(&self, conversation: i64) -> Result<AdditiveCounts, StoreError>;
+    fn additive(&self, conversation: i64) -> Result<Rows<AdditiveRow>, StoreError>;
 }

@@ -9,7 +9,7 @@ mod frame;
 mod write;
 
 pub use drain::JournalFolder;
-pub use write::JournalAppender;
+pub use write::{JournalAppender, make_private_folder};
 
 /// Name of the segment that hooks append to.
 const CURRENT: &str = "current.fxj";

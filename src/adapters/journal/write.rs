@@ -137,7 +137,7 @@ fn lock_shared(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Makes a folder with mode 0700; one that is there already is left as it is.
-pub(super) fn make_private_folder(path: &Path) -> io::Result<()> {
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().recursive(true).mode(0o700).create(path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         other => other,

@@ -3,6 +3,7 @@
 //! `open` finds, makes and checks the file; `migrate` brings it to this build's schema; `write`
 //! stores batches; `fold` decides what an event says from its sightings; `read` answers queries.
 
+mod additive;
 mod fold;
 mod migrate;
 mod open;

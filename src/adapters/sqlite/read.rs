@@ -6,7 +6,7 @@ use super::rows::{json, json_opt, seen_at, uuid};
 use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
-    AdditiveCounts, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
+    AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
     LossRow, QuarantineRow, Reader, Rows,
 };
 use crate::ports::recorder::StoreError;
@@ -175,24 +175,19 @@ impl Reader for SqliteStore {
         )
     }
 
-    fn additive_counts(&self, conversation: i64) -> Result<AdditiveCounts, StoreError> {
-        let count = |sql: &str| -> Result<i64, StoreError> {
-            self.conn
-                .prepare_cached(sql)
-                .and_then(|mut s| s.query_row([conversation], |r| r.get(0)))
-                .map_err(map)
-        };
-        Ok(AdditiveCounts {
-            usage: count(
-                "SELECT count(DISTINCT u.uid) FROM usage u JOIN source s ON s.id = u.source
-                   AND s.generation = u.generation WHERE u.conversation = ?1",
-            )?,
-            lineage: count("SELECT count(*) FROM lineage WHERE conversation = ?1")?,
-            losses: count(
-                "SELECT count(*) FROM loss l JOIN source s ON s.id = l.source
-                   AND s.generation = l.generation WHERE l.conversation = ?1",
-            )?,
-        })
+    fn additive(&self, conversation: i64) -> Result<Rows<AdditiveRow>, StoreError> {
+        let mut out = Rows::default();
+        for (kind, sql) in super::additive::QUERIES {
+            let found = self.isolated(
+                sql,
+                [conversation],
+                |row| row.get::<_, String>(0),
+                |row| super::additive::row(kind, row),
+            )?;
+            out.rows.extend(found.rows);
+            out.failed.extend(found.failed);
+        }
+        Ok(out)
     }
 }
 

@@ -1,0 +1,60 @@
+//! Records of the additive kinds, built as JSON by the queries themselves.
+//!
+//! Column 0 is the part of the id that tells records of one kind apart; column 1 is the record.
+
+use super::rows::json;
+use crate::base::ids;
+use crate::ports::reader::AdditiveRow;
+use rusqlite::Row;
+
+/// Each additive kind with its query, in export order.
+pub(super) const QUERIES: &[(&str, &str)] = &[
+    (
+        "usage",
+        "SELECT hex(u.uid), json_object('type', 'usage', 'session_id', c.native_id, 'scope', u.scope,
+            'response_id', u.response_id, 'request_id', u.request_id, 'turn_id', u.turn_id,
+            'model', u.model, 'copied_from', u.copied_from, 'input', u.input,
+            'cached_input', u.cached_input, 'cache_write_input', u.cache_write_input,
+            'output', u.output, 'reasoning_output', u.reasoning_output, 'total', u.total,
+            'observed_at', u.observed_at)
+         FROM usage u JOIN conversation c ON c.id = u.conversation
+         JOIN source s ON s.id = u.source AND s.generation = u.generation
+         WHERE u.conversation = ?1 GROUP BY u.uid ORDER BY u.order_us, u.uid",
+    ),
+    (
+        "lineage",
+        "SELECT l.relation || ' ' || l.related_key || ' ' || c.key,
+            json_object('type', 'lineage', 'conversation', c.key, 'relation', l.relation,
+            'related', l.related_key)
+         FROM lineage l JOIN conversation c ON c.id = l.conversation
+         WHERE l.conversation = ?1 ORDER BY l.relation, l.related_key",
+    ),
+    (
+        "turn",
+        "SELECT f.name || ' ' || f.value || ' ' || c.key,
+            json_object('type', 'turn', 'session_id', c.native_id, 'fact', f.name,
+            'value', f.value)
+         FROM fact f JOIN conversation c ON c.id = f.conversation
+         WHERE f.conversation = ?1 ORDER BY f.name, f.first_us, f.value",
+    ),
+    (
+        "loss",
+        "SELECT s.path || ' ' || l.offset || ' ' || l.path || ' ' || l.reason || ' ' || l.detail,
+            json_object('type', 'loss', 'session_id', c.native_id, 'reason', l.reason,
+            'detail', l.detail, 'count', l.count, 'source', s.path, 'offset', l.offset,
+            'length', l.length, 'path', l.path)
+         FROM loss l JOIN conversation c ON c.id = l.conversation
+         JOIN source s ON s.id = l.source AND s.generation = l.generation
+         WHERE l.conversation = ?1 ORDER BY s.path, l.offset, l.path, l.reason, l.detail",
+    ),
+];
+
+/// One row of a query above.
+pub(super) fn row(kind: &str, row: &Row<'_>) -> rusqlite::Result<AdditiveRow> {
+    let own: String = row.get(0)?;
+    Ok(AdditiveRow {
+        id: ids::derive(&["additive", kind, &own]),
+        kind: kind.to_owned(),
+        record: json(row, 1)?,
+    })
+}

@@ -1,0 +1,168 @@
+//! `fornax tail`.
+
+use crate::app::drain::drain;
+use crate::app::follow::Follow;
+use crate::app::resume::ReadOptions;
+use crate::base::limits::LINE_BYTES_MAX;
+use crate::base::time::Micros;
+use crate::cli::args::TailArgs;
+use crate::cli::exit::Exit;
+use crate::cli::parts::Parts;
+use crate::cli::story::{Told, line};
+use crate::cli::ui::{Tone, Ui};
+use crate::domain::payload::EvidenceKind;
+use crate::domain::record::{Body, Sealed};
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use uuid::Uuid;
+
+/// Longest sleep between two looks.
+const POLL: Duration = Duration::from_secs(1);
+/// Shortest time between two searches for new files.
+const DISCOVER_EVERY: Duration = Duration::from_secs(2);
+
+/// Follows files until it is stopped (or once).
+pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
+    let mut store =
+        parts.store(true, None, &|text| ui.note(text)).context("cannot open the store")?;
+    let namespace = store.reader().namespace().to_owned();
+    let options = ReadOptions { namespace: &namespace, line_cap: LINE_BYTES_MAX, deep: false };
+    let mut follow = Follow::new(parts.files.as_ref(), &parts.families, options);
+    let mut wake = (parts.wake)();
+    let roots = parts.history_roots();
+    if let Some(path) = &args.path {
+        let path = parts.absolute(path);
+        wake.watch(path.parent().unwrap_or(Path::new("/")));
+        follow.add(&path, true);
+    } else {
+        for root in &roots {
+            wake.watch(root);
+        }
+        let found = follow.discover(&roots);
+        if args.latest {
+            let latest = follow.latest(&found).ok_or_else(|| {
+                Exit::unavailable("no history of Claude Code or Codex was found; name a file")
+            })?;
+            follow.add(&latest, false);
+        } else {
+            found.iter().for_each(|path| follow.add(path, false));
+        }
+    }
+    let mut searched = Instant::now();
+    loop {
+        let mut printed = Ok(());
+        follow.step(store.recorder(), &mut |records| {
+            if printed.is_ok() {
+                printed = print(records, ui);
+            }
+        })?;
+        printed?;
+        ui.flush()?;
+        if args.once {
+            return Ok(0);
+        }
+        wake.wait(POLL);
+        if parts.journal.waiting_bytes() > 0 {
+            drain(parts.journal.as_ref(), store.recorder())?;
+        }
+        if args.all && searched.elapsed() >= DISCOVER_EVERY {
+            searched = Instant::now();
+            follow.discover(&roots).iter().for_each(|path| follow.add(path, false));
+        }
+    }
+}
+
+fn print(records: &[Sealed], ui: &mut Ui) -> Result<()> {
+    if ui.json {
+        for record in records.iter().filter_map(as_json) {
+            ui.json(&record)?;
+        }
+        return Ok(());
+    }
+    let exits = exit_codes(records);
+    for sealed in records {
+        match &sealed.body {
+            Body::Event(event) => {
+                let told = Told {
+                    kind: event.kind.as_str(),
+                    outcome: event.outcome.as_ref().map(|o| o.as_str()),
+                    tool_name: event.tool_name.as_deref(),
+                    tool_input: event.tool_input.as_ref(),
+                    text: event.text.as_deref(),
+                    exit_code: exits.get(&event.id).copied(),
+                };
+                let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
+                ui.line(&format!("{time} {}", line(&told)))?;
+            }
+            Body::Claim(claim) => {
+                let text = crate::base::text::one_line(&claim.text);
+                ui.line(&format!("         {} {text}", Ui::tone(Tone::Strong, "claim")))?;
+            }
+            Body::Loss(loss) => {
+                let detail = crate::base::text::one_line(&loss.detail);
+                let text = format!("         loss: {} ({detail})", loss.reason);
+                ui.line(&Ui::tone(Tone::Doubt, &text))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn exit_codes(records: &[Sealed]) -> HashMap<Uuid, i64> {
+    records
+        .iter()
+        .filter_map(|sealed| match &sealed.body {
+            Body::Evidence(e) if e.kind == EvidenceKind::ExitCode => {
+                Some((e.event_id, e.payload.get("exit_code")?.as_i64()?))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// One record a line, with the place it was seen at.
+fn as_json(sealed: &Sealed) -> Option<Value> {
+    let mut record = match &sealed.body {
+        Body::Event(e) => json!({
+            "type": "event", "id": e.id, "kind": e.kind, "turn_id": e.turn_id,
+            "call_id": e.call_id, "agent_id": e.agent_id, "outcome": e.outcome,
+            "tool_name": e.tool_name, "tool_input": e.tool_input,
+            "tool_response": e.tool_response, "text": e.text, "observed_at": e.observed_at,
+            "clock_source": e.clock_source,
+        }),
+        Body::Evidence(e) => json!({
+            "type": "evidence", "id": e.id, "source_event_id": e.event_id, "kind": e.kind,
+            "payload": e.payload, "provenance": e.provenance, "source": e.source,
+            "observed_at": e.observed_at,
+        }),
+        Body::Claim(c) => json!({
+            "type": "claim", "id": c.id, "source_event_id": c.event_id, "text": c.text,
+            "subject": c.subject, "claimed_at": c.claimed_at,
+        }),
+        Body::Usage(u) => json!({ "type": "usage", "id": u.id, "usage": u.usage }),
+        Body::Lineage(l) => {
+            json!({ "type": "lineage", "relation": l.relation, "related": l.related })
+        }
+        Body::Turn(t) => json!({ "type": "turn", "turn": t }),
+        Body::Capability(c) => json!({ "type": "capabilities", "capabilities": c.capabilities }),
+        Body::Loss(l) => json!({
+            "type": "loss", "reason": l.reason, "detail": l.detail, "count": l.count,
+        }),
+        Body::Quarantine { reason } => json!({ "type": "quarantine", "reason": reason }),
+    };
+    let map = record.as_object_mut()?;
+    if let Some(conversation) = &sealed.conversation {
+        map.insert("session_id".into(), json!(conversation.native_id));
+        map.insert("provider".into(), json!(conversation.provider));
+    }
+    let place = json!({
+        "offset": sealed.place.offset, "length": sealed.place.length,
+        "line_hash": sealed.place.line_hash.hex(), "path": sealed.place.path,
+    });
+    map.insert("locator".into(), place);
+    Some(record)
+}

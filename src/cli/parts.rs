@@ -1,0 +1,89 @@
+//! What the commands work with: ports, made by the composition root.
+
+use crate::app::drain::{DrainError, drain};
+use crate::conformance::subjects::SubjectFactory;
+use crate::ports::agent::{AgentFamily, Homes};
+use crate::ports::clock::Clock;
+use crate::ports::files::Files;
+use crate::ports::journal::JournalReader;
+use crate::ports::recorder::StoreError;
+use crate::ports::spool::Spool;
+use crate::ports::store::Store;
+use crate::ports::wake::Wake;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The environment, read once.
+pub struct Environment {
+    pub home_dir: Option<PathBuf>,
+    pub cwd: PathBuf,
+    /// fornax's own home.
+    pub fornax_home: PathBuf,
+    pub var: Box<dyn Fn(&str) -> Option<String>>,
+    pub self_exe: PathBuf,
+    pub cores: usize,
+}
+
+/// Opens a store; the arguments are the namespace (for a new one) and whether to make one.
+pub type OpenStore = Box<dyn Fn(Option<&str>, bool) -> Result<Box<dyn Store>, StoreError>>;
+
+/// Everything a command can use.
+pub struct Parts {
+    pub environment: Environment,
+    pub files: Box<dyn Files>,
+    pub families: Vec<Box<dyn AgentFamily>>,
+    pub clock: Box<dyn Clock>,
+    pub journal: Box<dyn JournalReader>,
+    pub open_store: OpenStore,
+    pub open_spool: Box<dyn Fn(&Path) -> io::Result<Box<dyn Spool>>>,
+    pub wake: Box<dyn Fn() -> Box<dyn Wake>>,
+    pub subjects: Box<dyn SubjectFactory>,
+}
+
+impl Parts {
+    /// The store, journal drained first. Where it cannot be drained the note says what waits and
+    /// the answer comes from what is stored.
+    ///
+    /// # Errors
+    /// When the store cannot be opened at all.
+    pub fn store(
+        &self,
+        create: bool,
+        namespace: Option<&str>,
+        note: &dyn Fn(&str),
+    ) -> Result<Box<dyn Store>, StoreError> {
+        let create = create || self.journal.waiting_bytes() > 0;
+        let mut store = (self.open_store)(namespace, create)?;
+        match drain(self.journal.as_ref(), store.recorder()) {
+            Ok(drained) => {
+                if drained.torn > 0 {
+                    note(&format!("{} damaged journal frames were counted as lost", drained.torn));
+                }
+                if drained.newer > 0 {
+                    note(&format!(
+                        "{} journal frames are of a newer format and were left alone",
+                        drained.newer
+                    ));
+                }
+            }
+            Err(error @ (DrainError::Store(_) | DrainError::Io(_))) => note(&format!(
+                "{error}; {} bytes of hook records wait in the journal",
+                self.journal.waiting_bytes()
+            )),
+        }
+        Ok(store)
+    }
+
+    /// Both agents' history folders.
+    pub fn history_roots(&self) -> Vec<PathBuf> {
+        let homes = Homes { var: &*self.environment.var, home: self.environment.home_dir.clone() };
+        self.families.iter().flat_map(|f| f.roots(&homes)).collect()
+    }
+
+    /// A path as given, made absolute.
+    pub fn absolute(&self, path: &Path) -> PathBuf {
+        let joined = self.environment.cwd.join(path);
+        // Parts that only repeat the folder are dropped, so that one file has one name.
+        joined.components().filter(|c| !matches!(c, std::path::Component::CurDir)).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! The road of `fornax hook`: from stdin to the journal, silent, in time, exit 0.
+//!
+//! The work is done by a second thread; the first one waits for it until the deadline and then
+//! leaves, whatever the disk or the input does. A panic is caught and becomes a loss.
+
+use super::{families, fornax_home, path_variable, unique};
+use crate::adapters::journal::{JournalAppender, JournalFolder};
+use crate::adapters::stdin::Stdin;
+use crate::adapters::system_clock::SystemClock;
+use crate::app::delivery::Delivery;
+use crate::app::record::Hook;
+use crate::base::hash::Digest;
+use crate::base::limits::HOOK_DEADLINE;
+use crate::domain::loss::{LossDraft, LossReason};
+use crate::domain::outcome::Message;
+use crate::ports::clock::Clock as _;
+use crate::ports::journal::{JournalReader as _, JournalWriter as _};
+use crate::ports::payload::{PayloadInput, Step};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+/// What was typed after `hook`.
+#[derive(Debug, Default)]
+struct Typed {
+    agent: Option<String>,
+    payload: Option<Vec<u8>>,
+    fsync: bool,
+    home: Option<PathBuf>,
+}
+
+/// Whether the command line is the hook's (help is for people, and goes the usual way).
+pub(super) fn is_meant(args: &[OsString]) -> bool {
+    let hook = args.get(1).is_some_and(|a| a == "hook");
+    hook && !args.iter().skip(2).any(|a| a == "--help" || a == "-h")
+}
+
+/// Records one payload. Always success.
+pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
+    std::panic::set_hook(Box::new(|_| {}));
+    let typed = typed(args.get(2..).unwrap_or_default());
+    let home = fornax_home(typed.home.as_deref());
+    let (done, finished) = sync_channel(1);
+    let worker_home = home.clone();
+    let worker = std::thread::Builder::new().spawn(move || {
+        record(&typed, &worker_home, started);
+        // The receiver is gone only when the deadline has passed.
+        let _ = done.send(());
+    });
+    if worker.is_err() {
+        return ExitCode::SUCCESS;
+    }
+    let left = HOOK_DEADLINE.saturating_sub(started.elapsed());
+    if finished.recv_timeout(left) == Err(RecvTimeoutError::Disconnected) {
+        // The worker panicked: say so in the journal, where it is counted.
+        let _ = appender(&home, false).append(&fault());
+    }
+    ExitCode::SUCCESS
+}
+
+fn record(typed: &Typed, home: &std::path::Path, started: Instant) {
+    let families = families();
+    let family = typed
+        .agent
+        .as_deref()
+        .and_then(|word| families.iter().find(|f| f.command_word() == word))
+        .map(AsRef::as_ref);
+    let journal = appender(home, typed.fsync);
+    let waiting_bytes = JournalFolder::new(home, None, String::new()).waiting_bytes();
+    let hook = Hook { family, clock: &SystemClock, journal: &journal, started, waiting_bytes };
+    // What cannot be written anywhere shows as a gap when the transcript is read.
+    let _ = match &typed.payload {
+        Some(bytes) => hook.run(&mut Argument(bytes)),
+        None => hook.run(&mut Stdin::new()),
+    };
+}
+
+fn appender(home: &std::path::Path, fsync: bool) -> JournalAppender {
+    JournalAppender::new(home, path_variable("XDG_RUNTIME_DIR").as_deref(), fsync, unique())
+}
+
+/// The frame of a hook that failed inside.
+fn fault() -> Vec<u8> {
+    let loss = LossDraft::one(None, LossReason::HookFault, "panic", "");
+    let delivery = Delivery {
+        at_us: SystemClock.now().0,
+        provider: "unknown".to_owned(),
+        adapter: String::new(),
+        payload_hash: Digest::of(b"").hex(),
+        payload_bytes: 0,
+        messages: vec![Message::Loss(loss)],
+        ignored: None,
+        unrecognized: None,
+    };
+    serde_json::to_vec(&delivery).unwrap_or_default()
+}
+
+/// Takes arguments leniently: what is not known is passed over, since a hook must not fail.
+fn typed(args: &[OsString]) -> Typed {
+    let mut typed = Typed::default();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let text = arg.to_string_lossy();
+        if text == "--fsync" {
+            typed.fsync = true;
+        } else if text == "--home" {
+            typed.home = rest.next().map(PathBuf::from);
+        } else if let Some(home) = text.strip_prefix("--home=") {
+            typed.home = Some(PathBuf::from(home));
+        } else if text.starts_with('-') {
+            // Not an option that this version knows.
+        } else if typed.agent.is_none() {
+            typed.agent = Some(text.into_owned());
+        } else if typed.payload.is_none() {
+            typed.payload = Some(arg.as_encoded_bytes().to_vec());
+        }
+    }
+    typed
+}
+
+/// A payload that came as an argument.
+struct Argument<'a>(&'a [u8]);
+
+impl PayloadInput for Argument<'_> {
+    fn read(&mut self, buf: &mut [u8], _wait: Duration) -> io::Result<Step> {
+        match io::Read::read(&mut self.0, buf)? {
+            0 => Ok(Step::End),
+            n => Ok(Step::Bytes(n)),
+        }
+    }
+}
