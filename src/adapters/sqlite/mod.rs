@@ -9,6 +9,8 @@ mod migrate;
 mod open;
 mod read;
 mod rows;
+mod sweep;
 mod write;
+mod writer;
 
 pub use open::{OpenOptions, SqliteStore};

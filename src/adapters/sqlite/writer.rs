@@ -1,0 +1,489 @@
+//! Records into rows, inside a transaction.
+//!
+//! Everything is keyed so that storing a batch again changes nothing. Counters of a conversation
+//! move with the rows they count.
+
+use super::fold::{Said, content_hash, fold};
+use super::open::map;
+use super::rows::place_params;
+use super::write::other;
+use crate::domain::event::EventKind;
+use crate::domain::record::{
+    Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, LossRecord,
+    Sealed, UsageRecord,
+};
+use crate::domain::usage::UsageScope;
+use crate::ports::recorder::{Appended, StoreError};
+use rusqlite::{Connection, Transaction, params};
+use std::collections::HashMap;
+
+/// What one transaction adds to a conversation's counters.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Delta {
+    pub(super) events: i64,
+    pub(super) failed_calls: i64,
+    pub(super) losses: i64,
+    pub(super) first_us: Option<i64>,
+    pub(super) last_us: Option<i64>,
+}
+
+/// One transaction's view: where its rows go and what they add up to.
+pub(super) struct Writer<'a> {
+    pub(super) tx: &'a Transaction<'a>,
+    pub(super) conversations: &'a mut HashMap<String, i64>,
+    pub(super) deltas: HashMap<i64, Delta>,
+    pub(super) appended: Appended,
+    pub(super) source: i64,
+    pub(super) generation: i64,
+    pub(super) ingress: &'a str,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer for one batch of one source.
+    pub(super) fn new(
+        tx: &'a Transaction<'a>,
+        conversations: &'a mut HashMap<String, i64>,
+        source: i64,
+        generation: i64,
+        ingress: &'a str,
+    ) -> Self {
+        let (deltas, appended) = (HashMap::new(), Appended::default());
+        Self { tx, conversations, deltas, appended, source, generation, ingress }
+    }
+
+    /// Stores one record.
+    pub(super) fn record(&mut self, sealed: &Sealed) -> Result<(), StoreError> {
+        let conversation = match &sealed.conversation {
+            Some(conversation) => Some(self.conversation(conversation)?),
+            None => None,
+        };
+        let added = match (&sealed.body, conversation) {
+            (Body::Event(event), Some(id)) => self.event(sealed, event, id)?,
+            (Body::Evidence(evidence), Some(id)) => self.evidence(sealed, evidence, id)?,
+            (Body::Claim(claim), Some(id)) => self.claim(sealed, claim, id)?,
+            (Body::Usage(usage), Some(id)) => self.usage(sealed, usage, id)?,
+            (Body::Lineage(lineage), Some(id)) => self.run(
+                "INSERT OR IGNORE INTO lineage
+                   (conversation, relation, related_key, source, offset, line_hash, path)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    id,
+                    lineage.relation.as_str(),
+                    lineage.related,
+                    self.source,
+                    sealed.place.offset.cast_signed(),
+                    sealed.place.line_hash.as_bytes(),
+                    sealed.place.path
+                ],
+            )?,
+            (Body::Turn(turn), Some(id)) => {
+                let at = turn
+                    .observed_at
+                    .as_deref()
+                    .and_then(crate::base::time::Micros::parse)
+                    .map_or(0, |m| m.0);
+                for (name, value) in [
+                    ("cwd", &turn.cwd),
+                    ("model", &turn.model),
+                    ("agent_version", &turn.agent_version),
+                    ("git_branch", &turn.git_branch),
+                    ("title", &turn.title),
+                ] {
+                    if let Some(value) = value {
+                        self.fact(id, name, value, at)?;
+                    }
+                }
+                false
+            }
+            (Body::Capability(capability), Some(id)) => self.capability(capability, id)?,
+            (Body::Loss(loss), id) => self.loss(sealed, loss, id)?,
+            (Body::Quarantine { reason }, _) => self.run(
+                "INSERT OR IGNORE INTO quarantine
+                   (source, generation, offset, length, line_hash, reason, at_us)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)",
+                params![
+                    self.source,
+                    self.generation,
+                    sealed.place.offset.cast_signed(),
+                    sealed.place.length.cast_signed(),
+                    sealed.place.line_hash.as_bytes(),
+                    reason
+                ],
+            )?,
+            // The pipeline never seals the others without a conversation.
+            (_, None) => false,
+        };
+        if added {
+            self.appended.inserted += 1;
+        } else {
+            self.appended.known += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool, StoreError> {
+        let changed =
+            self.tx.prepare_cached(sql).and_then(|mut s| s.execute(values)).map_err(map)?;
+        Ok(changed > 0)
+    }
+
+    fn conversation(&mut self, wanted: &ConversationRef) -> Result<i64, StoreError> {
+        if let Some(id) = self.conversations.get(&wanted.key) {
+            return Ok(*id);
+        }
+        self.run(
+            "INSERT OR IGNORE INTO conversation (key, provider, native_id) VALUES (?1, ?2, ?3)",
+            params![wanted.key, wanted.provider, wanted.native_id],
+        )?;
+        let id = self
+            .tx
+            .prepare_cached("SELECT id FROM conversation WHERE key = ?1")
+            .and_then(|mut s| s.query_row([&wanted.key], |r| r.get(0)))
+            .map_err(map)?;
+        self.conversations.insert(wanted.key.clone(), id);
+        Ok(id)
+    }
+
+    fn event(
+        &mut self,
+        sealed: &Sealed,
+        event: &EventRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let uid = event.id.as_bytes();
+        let new = self.run(
+            "INSERT OR IGNORE INTO event (uid, conversation, kind, outcome, order_us, heuristic)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                uid,
+                conversation,
+                event.kind.as_str(),
+                event.outcome.as_ref().map(|o| o.as_str()),
+                event.order_us,
+                event.heuristic
+            ],
+        )?;
+        let row: i64 = if new {
+            self.tx.last_insert_rowid()
+        } else {
+            self.tx
+                .prepare_cached("SELECT id FROM event WHERE uid = ?1")
+                .and_then(|mut s| s.query_row([uid], |r| r.get(0)))
+                .map_err(map)?
+        };
+        let seen = self.sighting(sealed, event, row)?;
+        if new {
+            let failed =
+                is_failed_call(event.kind.as_str(), event.outcome.as_ref().map(|o| o.as_str()));
+            let delta = self.deltas.entry(conversation).or_default();
+            delta.events += 1;
+            delta.failed_calls += i64::from(failed);
+            if event.order_us != 0 {
+                delta.first_us =
+                    Some(delta.first_us.map_or(event.order_us, |f| f.min(event.order_us)));
+                delta.last_us =
+                    Some(delta.last_us.map_or(event.order_us, |l| l.max(event.order_us)));
+            }
+        } else if seen {
+            self.refold(row)?;
+        }
+        Ok(new)
+    }
+
+    fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {
+        let json = |v: &Option<serde_json::Value>| v.as_ref().map(ToString::to_string);
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        self.run(
+            "INSERT OR IGNORE INTO sighting
+               (event, source, generation, offset, length, line_hash, path, idx, rank,
+                content_hash, ingress, native_space, native_id, turn_id, call_id, agent_id,
+                outcome, tool_name, tool_input, tool_response, text, raw, observed_at,
+                clock_source, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+            params![
+                row,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                sealed.place.index,
+                event.rank,
+                content_hash(event).as_bytes().get(..16),
+                self.ingress,
+                event.native.space,
+                event.native.id,
+                event.turn_id,
+                event.call_id,
+                event.agent_id,
+                event.outcome.as_ref().map(|o| o.as_str()),
+                event.tool_name,
+                json(&event.tool_input),
+                json(&event.tool_response),
+                event.text,
+                json(&event.raw),
+                event.observed_at,
+                event.clock_source.as_str(),
+                event.order_us
+            ],
+        )
+    }
+
+    /// Folds an event again after its set of sightings changed.
+    pub(super) fn refold(&mut self, row: i64) -> Result<(), StoreError> {
+        let said = sightings_of(self.tx, row)?;
+        let (conversation, kind, before): (i64, String, Option<String>) = self
+            .tx
+            .prepare_cached("SELECT conversation, kind, outcome FROM event WHERE id = ?1")
+            .and_then(|mut s| s.query_row([row], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))
+            .map_err(map)?;
+        let delta = self.deltas.entry(conversation).or_default();
+        if said.is_empty() {
+            delta.events -= 1;
+            delta.failed_calls -= i64::from(is_failed_call(&kind, before.as_deref()));
+            self.run("DELETE FROM event WHERE id = ?1", [row])?;
+            return Ok(());
+        }
+        let folded = fold(said);
+        delta.failed_calls += i64::from(is_failed_call(&kind, folded.outcome.as_deref()))
+            - i64::from(is_failed_call(&kind, before.as_deref()));
+        self.run(
+            "UPDATE event SET outcome = ?2, order_us = ?3, disagrees = ?4 WHERE id = ?1",
+            params![row, folded.outcome, folded.order_us, folded.disagrees],
+        )?;
+        Ok(())
+    }
+
+    fn evidence(
+        &self,
+        sealed: &Sealed,
+        evidence: &EvidenceRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        let kind = serde_json::to_value(evidence.kind).map_err(other)?;
+        let source = serde_json::to_string(&evidence.source).map_err(other)?;
+        self.run(
+            "INSERT OR IGNORE INTO evidence
+               (uid, event_uid, conversation, source, generation, offset, length, line_hash, path,
+                rank, ingress, kind, payload, provenance, provenance_source, extension,
+                observed_at, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18)",
+            params![
+                evidence.id.as_bytes(),
+                evidence.event_id.as_bytes(),
+                conversation,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                evidence.rank,
+                self.ingress,
+                kind.as_str(),
+                evidence.payload.to_string(),
+                evidence.provenance,
+                source,
+                evidence.extension,
+                evidence.observed_at,
+                evidence.order_us
+            ],
+        )
+    }
+
+    fn claim(
+        &self,
+        sealed: &Sealed,
+        claim: &ClaimRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        self.run(
+            "INSERT OR IGNORE INTO claim
+               (uid, event_uid, conversation, source, generation, offset, length, line_hash, path,
+                ingress, turn_id, text, subject, claimed_at, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            params![
+                claim.id.as_bytes(),
+                claim.event_id.as_bytes(),
+                conversation,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                self.ingress,
+                claim.turn_id,
+                claim.text,
+                claim.subject,
+                claim.claimed_at,
+                claim.order_us
+            ],
+        )
+    }
+
+    fn usage(
+        &self,
+        sealed: &Sealed,
+        record: &UsageRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
+        let (offset, length, line_hash, path) = place_params(&sealed.place);
+        let usage = &record.usage;
+        let scope = match usage.scope {
+            UsageScope::Response => "response",
+            UsageScope::Snapshot => "snapshot",
+        };
+        self.run(
+            "INSERT OR IGNORE INTO usage
+               (uid, conversation, source, generation, offset, length, line_hash, path, scope,
+                response_id, request_id, turn_id, model, copied_from, input, cached_input,
+                cache_write_input, output, reasoning_output, total, observed_at, order_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                     ?18, ?19, ?20, ?21, ?22)",
+            params![
+                record.id.as_bytes(),
+                conversation,
+                self.source,
+                self.generation,
+                offset,
+                length,
+                line_hash,
+                path,
+                scope,
+                usage.response_id,
+                usage.request_id,
+                usage.turn_id,
+                usage.model,
+                usage.copied_from,
+                usage.counts.input,
+                usage.counts.cached_input,
+                usage.counts.cache_write_input,
+                usage.counts.output,
+                usage.counts.reasoning_output,
+                usage.counts.total,
+                usage.observed_at,
+                record.order_us
+            ],
+        )
+    }
+
+    fn fact(&self, conversation: i64, name: &str, value: &str, at: i64) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO fact (conversation, name, value, first_us, last_us)
+             VALUES (?1, ?2, ?3, ?4, ?4)
+             ON CONFLICT (conversation, name, value) DO UPDATE SET
+               first_us = CASE WHEN first_us = 0 THEN excluded.first_us
+                               WHEN excluded.first_us = 0 THEN first_us
+                               ELSE min(first_us, excluded.first_us) END,
+               last_us = max(last_us, excluded.last_us)",
+            params![conversation, name, value, at],
+        )
+        .map(|_| ())
+    }
+
+    /// Of several declarations the greatest by text wins, whatever order they came in.
+    fn capability(&self, record: &CapabilityRecord, conversation: i64) -> Result<bool, StoreError> {
+        let signals = serde_json::to_string(&record.capabilities.signals).map_err(other)?;
+        let notes = serde_json::to_string(&record.capabilities.notes).map_err(other)?;
+        self.run(
+            "INSERT INTO capability
+               (conversation, provider, schema_version, signals, notes, observed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (conversation, provider) DO UPDATE SET
+               observed_at = CASE WHEN (excluded.signals, excluded.notes) = (signals, notes)
+                                  THEN min(observed_at, excluded.observed_at)
+                                  ELSE excluded.observed_at END,
+               schema_version = excluded.schema_version, signals = excluded.signals,
+               notes = excluded.notes
+             WHERE (excluded.signals, excluded.notes) >= (signals, notes)",
+            params![
+                conversation,
+                record.capabilities.provider.as_str(),
+                record.capabilities.schema_version,
+                signals,
+                notes,
+                record.observed_at
+            ],
+        )
+    }
+
+    fn loss(
+        &mut self,
+        sealed: &Sealed,
+        loss: &LossRecord,
+        conversation: Option<i64>,
+    ) -> Result<bool, StoreError> {
+        let added = self.run(
+            "INSERT OR IGNORE INTO loss
+               (conversation, source, generation, offset, length, path, reason, detail, count, at_us)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                conversation,
+                self.source,
+                self.generation,
+                sealed.place.offset.cast_signed(),
+                sealed.place.length.cast_signed(),
+                sealed.place.path,
+                loss.reason.as_str(),
+                loss.detail,
+                loss.count.cast_signed(),
+                loss.at_us
+            ],
+        )?;
+        if let (true, Some(id)) = (added, conversation) {
+            self.deltas.entry(id).or_default().losses += 1;
+        }
+        Ok(added)
+    }
+
+    pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
+        for (id, delta) in std::mem::take(&mut self.deltas) {
+            self.run(
+                "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
+                   losses = losses + ?4,
+                   first_us = CASE WHEN ?5 IS NULL THEN first_us
+                                   ELSE min(coalesce(first_us, ?5), ?5) END,
+                   last_us = CASE WHEN ?6 IS NULL THEN last_us
+                                  ELSE max(coalesce(last_us, ?6), ?6) END
+                 WHERE id = ?1",
+                params![
+                    id,
+                    delta.events,
+                    delta.failed_calls,
+                    delta.losses,
+                    delta.first_us,
+                    delta.last_us
+                ],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn is_failed_call(kind: &str, outcome: Option<&str>) -> bool {
+    kind == EventKind::PostToolUse.as_str() && outcome == Some("failed")
+}
+
+fn sightings_of(conn: &Connection, event: i64) -> Result<Vec<Said>, StoreError> {
+    conn.prepare_cached(
+        "SELECT rank, content_hash, outcome, order_us FROM sighting WHERE event = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_map([event], |r| {
+            Ok(Said {
+                rank: r.get(0)?,
+                content_hash: r.get(1)?,
+                outcome: r.get(2)?,
+                order_us: r.get(3)?,
+            })
+        })?
+        .collect::<Result<_, _>>()
+    })
+    .map_err(map)
+}
