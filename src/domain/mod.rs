@@ -14,5 +14,6 @@ pub mod payload;
 pub mod provenance;
 pub mod provider;
 pub mod record;
+pub mod summaries;
 pub mod tag;
 pub mod usage;

@@ -77,8 +77,12 @@ impl Reader for SqliteStore {
             by_event.entry(found.uid).or_default().push(found);
         }
         let mut rows: Vec<EventRow> = by_event.into_values().filter_map(combine).collect();
+        // Within a line by path; a shorter index comes before a longer one.
         let place = |e: &EventRow| {
-            e.sightings.first().map(|s| (s.source.clone(), s.offset)).unwrap_or_default()
+            e.sightings
+                .first()
+                .map(|s| (s.source.clone(), s.offset, s.path.len(), s.path.clone()))
+                .unwrap_or_default()
         };
         rows.sort_by(|a, b| (a.order_us, place(a), &a.id).cmp(&(b.order_us, place(b), &b.id)));
         Ok(Rows { rows, failed: sightings.failed })

@@ -1,8 +1,222 @@
-//! placeholder
-pub(super) fn run(
-    _: &crate::cli::args::ShowArgs,
-    _: &crate::cli::parts::Parts,
-    _: &mut crate::cli::ui::Ui,
-) -> anyhow::Result<u8> {
-    Ok(0)
+//! `fornax show`: one conversation as a story, or everything as JSON.
+
+use crate::app::lookup;
+use crate::app::verify::{Checked, check};
+use crate::base::text::one_line;
+use crate::base::time::Micros;
+use crate::cli::args::ShowArgs;
+use crate::cli::command::verify;
+use crate::cli::parts::Parts;
+use crate::cli::story::{Told, line};
+use crate::cli::ui::{Tone, Ui};
+use crate::domain::event::EventKind;
+use crate::ports::reader::{
+    ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
+};
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use uuid::Uuid;
+
+/// All that is told of a conversation.
+struct Story {
+    conversation: ConversationRow,
+    events: Vec<EventRow>,
+    evidence: Vec<EvidenceRow>,
+    claims: Vec<ClaimRow>,
+    checked: Vec<Checked>,
+    losses: Vec<LossRow>,
+    failed: Vec<FailedRow>,
+}
+
+/// Shows one conversation.
+pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
+    let store = parts.store(false, None, &|text| ui.note(text)).context("cannot show")?;
+    let story = read(store.reader(), &args.session)?;
+    if ui.json {
+        ui.json(&as_json(&story))?;
+    } else {
+        head(&story.conversation, ui)?;
+        tell(&story, ui)?;
+        tail(&story, ui)?;
+    }
+    for failed in &story.failed {
+        ui.note(&format!("row {} could not be read: {}", failed.id, failed.error));
+    }
+    Ok(u8::from(!story.failed.is_empty()))
+}
+
+fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
+    let conversation = lookup::by_word(reader, word)?;
+    let events = reader.events(conversation.id)?;
+    let evidence = reader.evidence(conversation.id)?;
+    let claims = reader.claims(conversation.id)?;
+    let checks = check(reader, &conversation)?;
+    let losses = reader.losses(Some(conversation.id))?;
+    let failed = [events.failed, evidence.failed, claims.failed].concat();
+    Ok(Story {
+        conversation,
+        events: events.rows,
+        evidence: evidence.rows,
+        claims: claims.rows,
+        checked: checks.checked,
+        losses,
+        failed,
+    })
+}
+
+fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
+    let version = row.agent_version.as_deref().map(|v| format!(" {v}")).unwrap_or_default();
+    let title = row.title.as_deref().map(one_line).unwrap_or_else(|| row.native_id.clone());
+    ui.line(&Ui::tone(Tone::Strong, &title))?;
+    ui.line(&format!("{}{}  {}", row.provider, one_line(&version), one_line(&row.key)))?;
+    if let Some(cwd) = &row.cwd {
+        ui.line(&format!("in {}", one_line(cwd)))?;
+    }
+    if let Some(parent) = &row.parent {
+        ui.line(&format!("started by {}", one_line(parent)))?;
+    }
+    if !row.models.is_empty() {
+        ui.line(&format!("models {}", one_line(&row.models.join(", "))))?;
+    }
+    let time = |us: Option<i64>| us.map_or_else(|| "unknown".to_owned(), |us| Micros(us).human());
+    ui.line(&format!(
+        "{} events, activity {} to {} UTC, {} failed calls, {} losses",
+        row.events,
+        time(row.first_us),
+        time(row.last_us),
+        row.failed_calls,
+        row.losses
+    ))?;
+    Ok(ui.line("")?)
+}
+
+fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
+    let exits: HashMap<Uuid, i64> = story
+        .evidence
+        .iter()
+        .filter_map(|e| Some((e.event_id, e.payload.get("exit_code")?.as_i64()?)))
+        .collect();
+    // A call is told by its result; only one without a result is told by its proposal.
+    let resolved: HashSet<&str> = story
+        .events
+        .iter()
+        .filter(|e| e.kind == EventKind::PostToolUse.as_str())
+        .filter_map(|e| e.call_id.as_deref())
+        .collect();
+    for event in &story.events {
+        let proposal = event.kind == EventKind::PreToolUse.as_str();
+        if proposal && event.call_id.as_deref().is_some_and(|id| resolved.contains(id)) {
+            continue;
+        }
+        let told = Told {
+            kind: &event.kind,
+            outcome: event.outcome.as_deref(),
+            tool_name: event.tool_name.as_deref(),
+            tool_input: event.tool_input.as_ref(),
+            text: event.text.as_deref(),
+            exit_code: exits.get(&event.id).copied(),
+        };
+        let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
+        let disagree = if event.disagrees { "  [sources disagree]" } else { "" };
+        ui.line(&format!("{time} {}{disagree}", line(&told)))?;
+        for diff in edits(story, event.id) {
+            ui.line(&format!("         edit {diff}"))?;
+        }
+        for checked in story.checked.iter().filter(|c| c.claim.event_id == event.id) {
+            ui.line(&format!(
+                "         claim {} {}",
+                verify::verdict(&checked.finding),
+                one_line(&checked.claim.text)
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// The edits of one event: path and lines added and removed.
+fn edits(story: &Story, event: Uuid) -> Vec<String> {
+    story
+        .evidence
+        .iter()
+        .filter(|e| e.event_id == event && e.kind == "file_diff")
+        .map(|e| {
+            let text = |key: &str| e.payload.get(key).and_then(Value::as_str).unwrap_or_default();
+            let diff = text("diff");
+            let added = diff.lines().filter(|l| l.starts_with('+')).count();
+            let removed = diff.lines().filter(|l| l.starts_with('-')).count();
+            format!("{} (+{added} -{removed})", one_line(text("path")))
+        })
+        .collect()
+}
+
+fn tail(story: &Story, ui: &mut Ui) -> Result<()> {
+    let contradicted = story.checked.iter().filter(|c| verify::is_contradicted(&c.finding));
+    for checked in contradicted {
+        ui.line("")?;
+        verify::print_one(checked, ui)?;
+    }
+    if !story.losses.is_empty() {
+        ui.line("")?;
+        ui.line("not recorded:")?;
+        for loss in &story.losses {
+            ui.line(&format!("  {} x {} ({})", loss.count, loss.reason, one_line(&loss.detail)))?;
+        }
+    }
+    Ok(())
+}
+
+fn as_json(story: &Story) -> Value {
+    let events: Vec<Value> = story.events.iter().map(event_json).collect();
+    let evidence: Vec<Value> = story
+        .evidence
+        .iter()
+        .map(|e| {
+            json!({
+                "id": e.id, "source_event_id": e.event_id, "kind": e.kind, "payload": e.payload,
+                "provenance": e.provenance, "source": e.source, "observed_at": e.observed_at,
+                "ingress": e.ingress, "seen": e.seen,
+            })
+        })
+        .collect();
+    let claims: Vec<Value> = story
+        .claims
+        .iter()
+        .map(|c| {
+            json!({
+                "id": c.id, "source_event_id": c.event_id, "turn_id": c.turn_id,
+                "text": c.text, "subject": c.subject, "claimed_at": c.claimed_at,
+                "seen": c.seen,
+            })
+        })
+        .collect();
+    let losses: Vec<Value> = story
+        .losses
+        .iter()
+        .map(|l| json!({ "reason": l.reason, "detail": l.detail, "count": l.count }))
+        .collect();
+    json!({
+        "conversation": story.conversation.key,
+        "provider": story.conversation.provider,
+        "native_id": story.conversation.native_id,
+        "parent": story.conversation.parent,
+        "cwd": story.conversation.cwd,
+        "models": story.conversation.models,
+        "events": events,
+        "evidence": evidence,
+        "claims": claims,
+        "findings": story.checked.iter().map(verify::finding_json).collect::<Vec<_>>(),
+        "losses": losses,
+        "failed": story.failed,
+    })
+}
+
+fn event_json(e: &EventRow) -> Value {
+    json!({
+        "id": e.id, "kind": e.kind, "turn_id": e.turn_id, "call_id": e.call_id,
+        "agent_id": e.agent_id, "outcome": e.outcome, "tool_name": e.tool_name,
+        "tool_input": e.tool_input, "tool_response": e.tool_response, "text": e.text,
+        "observed_at": e.observed_at, "clock_source": e.clock_source,
+        "heuristic": e.heuristic, "disagrees": e.disagrees, "sightings": e.sightings,
+    })
 }
