@@ -7,7 +7,7 @@ use crate::domain::capability::{SignalAvailability, SignalClass};
 use crate::domain::command::CommandText;
 use crate::domain::event::{EventKind, Outcome};
 use crate::domain::record::Ingress;
-use crate::domain::verdict::{ClaimCase, Edit, Finding, ShellRun, Situation, judge};
+use crate::domain::verdict::{ClaimCase, Edit, Finding, ShellRun, Situation, Unseen, judge};
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, Reader, SeenAt,
 };
@@ -50,6 +50,7 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
     let situation = Situation {
         runs: runs(&events.rows, &evidence.rows, &order),
         edits: edits(&evidence.rows, &order),
+        unseen: unseen(&events.rows, &order),
         process_result,
     };
     let checked = claims
@@ -182,6 +183,67 @@ fn edits(evidence: &[EvidenceRow], order: &HashMap<Uuid, i64>) -> Vec<Edit> {
             Some(Edit { path, order: *order.get(&e.event_id)? })
         })
         .collect()
+}
+
+/// Input keys of tools that only read, search or keep a list.
+const READING_KEYS: &[&str] = &[
+    "file_path",
+    "path",
+    "paths",
+    "notebook_path",
+    "offset",
+    "limit",
+    "pages",
+    "pattern",
+    "glob",
+    "type",
+    "output_mode",
+    "multiline",
+    "head_limit",
+    "query",
+    "queries",
+    "url",
+    "todos",
+    "plan",
+    "explanation",
+    "-A",
+    "-B",
+    "-C",
+    "-n",
+    "-i",
+    "taskId",
+    "task_id",
+    "bash_id",
+    "shell_id",
+    "name",
+    "filter",
+    "status",
+    "subject",
+    "activeForm",
+    "max_results",
+];
+
+/// Tool calls whose effect on the tests is not known: no shell, and input that is more than a look.
+/// File tools report their edits; a sub-agent or a foreign tool reports nothing here.
+fn unseen(events: &[EventRow], order: &HashMap<Uuid, i64>) -> Vec<Unseen> {
+    events
+        .iter()
+        .filter(|e| {
+            e.kind == EventKind::PreToolUse.as_str() || e.kind == EventKind::PostToolUse.as_str()
+        })
+        .filter(|e| shell_command(e).is_none() && !only_reads(e.tool_input.as_ref()))
+        .filter_map(|e| {
+            let what = e.tool_name.clone().unwrap_or_else(|| "a tool".to_owned());
+            Some(Unseen { what, order: *order.get(&e.id)? })
+        })
+        .collect()
+}
+
+fn only_reads(input: Option<&Value>) -> bool {
+    match input {
+        Some(Value::Object(map)) => map.keys().all(|key| READING_KEYS.contains(&key.as_str())),
+        _ => false,
+    }
 }
 
 /// Where something was seen, in one word.

@@ -9,7 +9,9 @@ use crate::base::ids;
 use crate::base::text::{one_line, shorten};
 use crate::domain::capability::SignalAvailability;
 use crate::domain::claims::{self, ClaimSentence, Polarity, Scope as ClaimScope};
-use crate::domain::command::{Scope, StatusReach, TestRun, may_change_files, test_runs};
+use crate::domain::command::{
+    Scope, StatusReach, TestRun, may_change_files, only_looks, test_runs,
+};
 use crate::domain::event::Outcome;
 use crate::domain::summaries::{self, Summary};
 
@@ -225,6 +227,10 @@ fn failed(
         let text = format!("{seen}, then {} changed and nothing was run again", one_line(&edit));
         return review(Reason::StaleAfterEdit, text);
     }
+    if let Some(what) = work_after(candidate.run, claim, situation) {
+        let text = format!("{seen}, but {} came after it", one_line(&what));
+        return review(Reason::WorkAfterRun, text);
+    }
     (Verdict::Contradicted, Reason::ExitNonzero, seen.to_owned())
 }
 
@@ -261,6 +267,18 @@ fn edit_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Optio
                 format!("something (by `{}`)", shorten(&other.command.display(), COMMAND_CHARS))
             })
     })
+}
+
+/// What came between a run and the claim and may have run the tests again unseen: another
+/// command that does not only look, a sub-agent, an unknown tool.
+fn work_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Option<String> {
+    let between = |order: i64| run.order < order && order < claim.order;
+    let command = situation
+        .runs
+        .iter()
+        .find(|other| between(other.order) && !only_looks(&other.command))
+        .map(|other| format!("`{}`", shorten(&other.command.display(), COMMAND_CHARS)));
+    command.or_else(|| situation.unseen.iter().find(|u| between(u.order)).map(|u| u.what.clone()))
 }
 
 fn counts_disagree(said: &ClaimSentence, summary: Option<Summary>) -> bool {

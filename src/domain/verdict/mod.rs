@@ -10,7 +10,7 @@ mod situation;
 mod tests;
 
 pub use judge::judge;
-pub use situation::{ClaimCase, Edit, ShellRun, Situation};
+pub use situation::{ClaimCase, Edit, ShellRun, Situation, Unseen};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -69,6 +69,8 @@ crate::open_tag! {
         UntrustedIngress = "untrusted_ingress",
         OutcomeUnknown = "outcome_unknown",
         NotExecuted = "not_executed",
+        /// Something that may have run tests or changed files came after the run.
+        WorkAfterRun = "work_after_run",
         /// The run stopped for a reason that is no test failure (time-out, signal, nothing to run).
         AbnormalExit = "abnormal_exit",
         /// The claim is a failure, but the run succeeded.

@@ -43,11 +43,20 @@ pub struct Edit {
     pub order: i64,
 }
 
+/// Work whose effect is not known: a sub-agent, a tool that may do anything.
+#[derive(Debug, Clone)]
+pub struct Unseen {
+    /// The tool, for the rationale.
+    pub what: String,
+    pub order: i64,
+}
+
 /// Everything around a claim.
 #[derive(Debug, Clone)]
 pub struct Situation {
     pub runs: Vec<ShellRun>,
     pub edits: Vec<Edit>,
+    pub unseen: Vec<Unseen>,
     /// Whether this runtime shows how commands end.
     pub process_result: SignalAvailability,
 }
