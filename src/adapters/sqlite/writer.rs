@@ -172,18 +172,15 @@ impl<'a> Writer<'a> {
                 .map_err(map)?
         };
         let seen = self.sighting(sealed, event, row)?;
+        let delta = self.deltas.entry(conversation).or_default();
+        if seen && event.order_us != 0 {
+            delta.first_us = Some(delta.first_us.map_or(event.order_us, |f| f.min(event.order_us)));
+            delta.last_us = Some(delta.last_us.map_or(event.order_us, |l| l.max(event.order_us)));
+        }
         if new {
-            let failed =
-                is_failed_call(event.kind.as_str(), event.outcome.as_ref().map(|o| o.as_str()));
-            let delta = self.deltas.entry(conversation).or_default();
+            let outcome = event.outcome.as_ref().map(|o| o.as_str());
             delta.events += 1;
-            delta.failed_calls += i64::from(failed);
-            if event.order_us != 0 {
-                delta.first_us =
-                    Some(delta.first_us.map_or(event.order_us, |f| f.min(event.order_us)));
-                delta.last_us =
-                    Some(delta.last_us.map_or(event.order_us, |l| l.max(event.order_us)));
-            }
+            delta.failed_calls += i64::from(is_failed_call(event.kind.as_str(), outcome));
         } else if seen {
             self.refold(row)?;
         }

@@ -14,7 +14,7 @@ use crate::domain::payload::EvidenceKind;
 use crate::domain::record::{Body, Sealed};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
@@ -52,11 +52,12 @@ pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         }
     }
     let mut searched = Instant::now();
+    let mut told = ToldBefore::default();
     loop {
         let mut printed = Ok(());
         follow.step(store.recorder(), &mut |records| {
             if printed.is_ok() {
-                printed = print(records, ui);
+                printed = print(records, &mut told, ui);
             }
         })?;
         printed?;
@@ -75,7 +76,26 @@ pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     }
 }
 
-fn print(records: &[Sealed], ui: &mut Ui) -> Result<()> {
+/// Records told already: a second telling of an event or claim is not printed again.
+#[derive(Default)]
+struct ToldBefore {
+    ids: HashSet<(Uuid, Option<String>)>,
+}
+
+impl ToldBefore {
+    /// Records remembered at most; forgetting them only repeats a line.
+    const MAX: usize = 100_000;
+
+    /// True the first time, and again when the outcome is another one.
+    fn is_new(&mut self, id: Uuid, outcome: Option<&str>) -> bool {
+        if self.ids.len() >= Self::MAX {
+            self.ids.clear();
+        }
+        self.ids.insert((id, outcome.map(str::to_owned)))
+    }
+}
+
+fn print(records: &[Sealed], before: &mut ToldBefore, ui: &mut Ui) -> Result<()> {
     if ui.json {
         for record in records.iter().filter_map(as_json) {
             ui.json(&record)?;
@@ -86,6 +106,9 @@ fn print(records: &[Sealed], ui: &mut Ui) -> Result<()> {
     for sealed in records {
         match &sealed.body {
             Body::Event(event) => {
+                if !before.is_new(event.id, event.outcome.as_ref().map(|o| o.as_str())) {
+                    continue;
+                }
                 let told = Told {
                     kind: event.kind.as_str(),
                     outcome: event.outcome.as_ref().map(|o| o.as_str()),
@@ -93,11 +116,12 @@ fn print(records: &[Sealed], ui: &mut Ui) -> Result<()> {
                     tool_input: event.tool_input.as_ref(),
                     text: event.text.as_deref(),
                     exit_code: exits.get(&event.id).copied(),
+                    cwd: None,
                 };
                 let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
                 ui.line(&format!("{time} {}", line(&told)))?;
             }
-            Body::Claim(claim) => {
+            Body::Claim(claim) if before.is_new(claim.id, None) => {
                 let text = crate::base::text::one_line(&claim.text);
                 ui.line(&format!("         {} {text}", Ui::tone(Tone::Strong, "claim")))?;
             }
