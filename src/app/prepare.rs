@@ -246,7 +246,9 @@ mod tests {
     #[test]
     fn image_data_becomes_a_length_and_a_hash() {
         let mut draft = event("t");
-        draft.tool_response = Some(json!({"source": {"data": "iVBORw0KGgo".repeat(200)}}));
+        let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let data: String = (0..2048).map(|i| char::from(digits[i * 37 % 61])).collect();
+        draft.tool_response = Some(json!({"source": {"data": data}}));
         let mut messages = vec![Message::Event(draft)];
         prepare(&mut messages);
         let kept = serde_json::to_string(&messages).unwrap();

@@ -142,7 +142,7 @@ fn junit(line: &str) -> Option<Counts> {
     Some((run.checked_sub(failed), Some(failed)))
 }
 
-/// `ok  	pkg	0.1s` or `FAIL	pkg	0.1s`: whether it failed.
+/// `ok`, a tab, a package: passed; `FAIL` and a tab, or `--- FAIL:`: failed.
 fn go_line(line: &str) -> Option<bool> {
     if line.starts_with("ok  \t") {
         return Some(false);

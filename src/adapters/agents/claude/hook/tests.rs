@@ -73,11 +73,11 @@ fn every_event_of_the_list_has_its_kind_or_is_ignored() {
 }
 
 #[test]
-fn a_declaration_comes_first_then_the_event_then_its_evidence() {
+fn declaration_and_facts_come_first_then_the_event_then_its_evidence() {
     let said = said(&of("PostToolUse"));
     assert!(matches!(
         said.as_slice(),
-        [Message::Capabilities(_), Message::Event(_), Message::Evidence(_)]
+        [Message::Capabilities(_), Message::Turn(_), Message::Event(_), Message::Evidence(_)]
     ));
 }
 
