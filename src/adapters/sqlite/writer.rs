@@ -189,6 +189,20 @@ impl<'a> Writer<'a> {
 
     fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {
         let json = |v: &Option<serde_json::Value>| v.as_ref().map(ToString::to_string);
+        let (input, response) = (json(&event.tool_input), json(&event.tool_response));
+        let raw = json(&event.raw);
+        let outcome = event.outcome.as_ref().map(|o| o.as_str());
+        let content = content_hash([
+            event.turn_id.as_deref(),
+            event.call_id.as_deref(),
+            event.agent_id.as_deref(),
+            outcome,
+            event.tool_name.as_deref(),
+            input.as_deref(),
+            response.as_deref(),
+            event.text.as_deref(),
+            raw.as_deref(),
+        ]);
         let (offset, length, line_hash, path) = place_params(&sealed.place);
         self.run(
             "INSERT OR IGNORE INTO sighting
@@ -208,19 +222,19 @@ impl<'a> Writer<'a> {
                 path,
                 sealed.place.index,
                 event.rank,
-                content_hash(event).as_bytes().get(..16),
+                content.as_bytes().get(..16),
                 self.ingress,
                 event.native.space,
                 event.native.id,
                 event.turn_id,
                 event.call_id,
                 event.agent_id,
-                event.outcome.as_ref().map(|o| o.as_str()),
+                outcome,
                 event.tool_name,
-                json(&event.tool_input),
-                json(&event.tool_response),
+                input,
+                response,
                 event.text,
-                json(&event.raw),
+                raw,
                 event.observed_at,
                 event.clock_source.as_str(),
                 event.order_us
