@@ -248,14 +248,15 @@ impl Reading {
     }
 
     fn count_line(&mut self, bytes: &[u8]) {
+        self.stats.bytes += bytes.len() as u64 + 1;
+        // Blank lines do not count: the end of a last line may come later and alone.
+        if bytes.is_empty() {
+            return;
+        }
         self.lines += 1;
         self.stats.lines += 1;
-        self.stats.bytes += bytes.len() as u64 + 1;
         self.pending_bytes += bytes.len() as u64;
-        // Blank lines are no link: the end of a last line may come later and alone.
-        if !bytes.is_empty() {
-            self.link(&Digest::of(bytes));
-        }
+        self.link(&Digest::of(bytes));
     }
 
     /// The chain of line hashes: evidence of the whole prefix, one step a line.
