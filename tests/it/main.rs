@@ -4,6 +4,7 @@
 //! environment. What a test runs, it must also judge (`support::Ran` is `must_use`).
 
 mod architecture;
+mod hook;
 mod support;
 
 /// A file that is not listed above would never run.
