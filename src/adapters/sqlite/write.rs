@@ -169,6 +169,8 @@ impl SqliteStore {
             };
             if batch.fresh {
                 writer.sweep("=")?;
+                // A replay counts what it ignores anew.
+                writer.run("UPDATE source SET ignored = '{}' WHERE id = ?1", [source])?;
             }
             if batch.watermark.is_some() {
                 writer.retract_torn()?;
