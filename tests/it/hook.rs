@@ -445,7 +445,7 @@ fn each_torn_frame_counts_also_when_two_segments_are_torn_alike() {
         fs::create_dir_all(env.journal()).unwrap();
         fs::write(env.journal().join("current.fxj"), "\nfxj1 900 0011223344556677 {\"torn")
             .unwrap();
-        let _ = env.run(["ingest", "--json"]).fails_with(0);
+        env.run(["ingest", "--json"]).fails_with(0);
     }
     assert_eq!(env.lost("frame_torn"), 2, "{:?}", env.losses());
 }

@@ -4,7 +4,11 @@
 //! environment. What a test runs, it must also judge (`support::Ran` is `must_use`).
 
 mod architecture;
+mod damage;
+mod growth;
 mod hook;
+mod ingest;
+mod order;
 mod support;
 
 /// A file that is not listed above would never run.

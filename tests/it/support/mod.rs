@@ -151,11 +151,14 @@ impl TestEnv {
     }
 }
 
-/// What a run came to.
+/// A run whose exit code was not looked at yet.
 #[must_use = "a run whose end nobody looks at proves nothing"]
-pub(crate) struct Ran {
+pub(crate) struct Ran(Answer);
+
+/// What a run said, its exit code judged.
+pub(crate) struct Answer {
     told: String,
-    pub(crate) code: i32,
+    code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -171,45 +174,53 @@ impl Ran {
             .unwrap();
         let code = output.status.code().unwrap_or_else(|| panic!("{told} ended by a signal"));
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { told, code, stdout: text(output.stdout), stderr: text(output.stderr) }
+        Self(Answer { told, code, stdout: text(output.stdout), stderr: text(output.stderr) })
     }
 
     /// Asserts exit code 0 and nothing on stderr.
-    pub(crate) fn ok(self) -> Self {
-        let ran = self.fails_with(0);
-        assert_eq!(ran.stderr, "", "{} talks", ran.told);
-        ran
+    #[track_caller]
+    pub(crate) fn ok(self) -> Answer {
+        let answer = self.fails_with(0);
+        assert_eq!(answer.stderr, "", "{} talks", answer.told);
+        answer
     }
 
     /// Asserts an exit code.
-    pub(crate) fn fails_with(self, code: i32) -> Self {
-        let Self { told, stdout, stderr, .. } = &self;
-        assert_eq!(self.code, code, "{told}\nstdout: {stdout}\nstderr: {stderr}");
-        self
+    #[track_caller]
+    pub(crate) fn fails_with(self, code: i32) -> Answer {
+        let Answer { told, stdout, stderr, .. } = &self.0;
+        assert_eq!(self.0.code, code, "{told}\nstdout: {stdout}\nstderr: {stderr}");
+        self.0
     }
 
     /// Asserts success without a single byte of output.
+    #[track_caller]
     pub(crate) fn silent(self) {
-        let ran = self.fails_with(0);
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{} talks", ran.told);
+        let answer = self.ok();
+        assert_eq!(answer.stdout, "", "{} talks", answer.told);
     }
 
     /// Asserts an exit code, an empty stdout, and exactly one line on stderr; answers that line.
+    #[track_caller]
     pub(crate) fn one_line_error(self, code: i32) -> String {
-        let ran = self.fails_with(code);
-        assert_eq!(ran.stdout, "", "{} prints a result", ran.told);
-        assert_eq!(ran.stderr.lines().count(), 1, "{}: {}", ran.told, ran.stderr);
-        assert!(ran.stderr.starts_with("fornax: "), "{}", ran.stderr);
-        ran.stderr.trim_end().to_owned()
+        let answer = self.fails_with(code);
+        assert_eq!(answer.stdout, "", "{} prints a result", answer.told);
+        assert_eq!(answer.stderr.lines().count(), 1, "{}: {}", answer.told, answer.stderr);
+        assert!(answer.stderr.starts_with("fornax: "), "{}", answer.stderr);
+        answer.stderr.trim_end().to_owned()
     }
+}
 
+impl Answer {
     /// The one JSON document on stdout.
+    #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|e| panic!("{}: {e}: {}", self.told, self.stdout))
     }
 
     /// The JSON records on stdout, one a line.
+    #[track_caller]
     pub(crate) fn json_lines(&self) -> Vec<Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
