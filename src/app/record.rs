@@ -95,10 +95,8 @@ impl Hook<'_> {
             unrecognized: None,
         };
         match (self.family, payload(scanner, end)) {
-            (_, Err(reason)) => delivery.messages.push(loss(reason, scanner.seen())),
-            (None, Ok(_)) => {
-                delivery.messages.push(loss(LossReason::ProviderUnknown, scanner.seen()));
-            }
+            (_, Err(reason)) => delivery.messages.push(loss(reason, 1)),
+            (None, Ok(_)) => delivery.messages.push(loss(LossReason::ProviderUnknown, 1)),
             (Some(family), Ok(value)) => {
                 if scanner.cut_bytes() > 0 {
                     let cut = scanner.cut_bytes() as u64;

@@ -23,8 +23,6 @@ pub(super) struct Delta {
     pub(super) events: i64,
     pub(super) failed_calls: i64,
     pub(super) losses: i64,
-    pub(super) first_us: Option<i64>,
-    pub(super) last_us: Option<i64>,
 }
 
 /// One transaction's view: where its rows go and what they add up to.
@@ -172,13 +170,9 @@ impl<'a> Writer<'a> {
                 .map_err(map)?
         };
         let seen = self.sighting(sealed, event, row)?;
-        let delta = self.deltas.entry(conversation).or_default();
-        if seen && event.order_us != 0 {
-            delta.first_us = Some(delta.first_us.map_or(event.order_us, |f| f.min(event.order_us)));
-            delta.last_us = Some(delta.last_us.map_or(event.order_us, |l| l.max(event.order_us)));
-        }
         if new {
             let outcome = event.outcome.as_ref().map(|o| o.as_str());
+            let delta = self.deltas.entry(conversation).or_default();
             delta.events += 1;
             delta.failed_calls += i64::from(is_failed_call(event.kind.as_str(), outcome));
         } else if seen {
@@ -453,24 +447,19 @@ impl<'a> Writer<'a> {
         Ok(added)
     }
 
+    /// Moves the counters; the span of activity is that of the events as they are now, since an
+    /// event can move (another sighting) or go (a replay).
     pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
         for (id, delta) in std::mem::take(&mut self.deltas) {
             self.run(
                 "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
                    losses = losses + ?4,
-                   first_us = CASE WHEN ?5 IS NULL THEN first_us
-                                   ELSE min(coalesce(first_us, ?5), ?5) END,
-                   last_us = CASE WHEN ?6 IS NULL THEN last_us
-                                  ELSE max(coalesce(last_us, ?6), ?6) END
+                   first_us = (SELECT min(order_us) FROM event
+                               WHERE conversation = ?1 AND order_us > 0),
+                   last_us = (SELECT max(order_us) FROM event
+                              WHERE conversation = ?1 AND order_us > 0)
                  WHERE id = ?1",
-                params![
-                    id,
-                    delta.events,
-                    delta.failed_calls,
-                    delta.losses,
-                    delta.first_us,
-                    delta.last_us
-                ],
+                params![id, delta.events, delta.failed_calls, delta.losses],
             )?;
         }
         Ok(())

@@ -1,3 +1,5 @@
+//! Every hook event that Claude Code documents, and payloads that break its rules.
+
 use super::super::samples::{brief, events, evidence, fixture, hook};
 use super::*;
 use proptest::prelude::*;
