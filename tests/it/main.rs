@@ -1,1 +1,3 @@
 //! One integration binary: a module per subject.
+
+mod conformance;
