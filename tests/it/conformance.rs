@@ -132,7 +132,7 @@ fn unknown_names_exit_64_with_the_nearest_known_one() {
         (&["--format", "tpa"][..], "tap"),
         (&["--list", "case"][..], "cases"),
         (&["--explain", "ext_unbound"][..], "ext_unbounded"),
-        (&["--drop-site", "IDN-1/x"][..], "IDN-01"),
+        (&["--drop-site", "IDN-7/blank-is-refused"][..], "IDN-07/blank-is-refused"),
         (&["--drop-site", "IDN-07/blank"][..], "IDN-07/blank-is-refused"),
         (&["--self-test", "--case", "IDN-01"][..], "--self-test takes the whole suite"),
         (&["--contract", "IDN", "--case", "EXT-01"][..], "no case is left"),
