@@ -45,13 +45,13 @@ struct Doctored<'a> {
 }
 
 impl Launch for Doctored<'_> {
-    fn launch(&self, jobs: &[Job]) -> Vec<ChildOutcome> {
+    fn launch(&self, jobs: &[Job], each: &mut dyn FnMut(ChildOutcome)) {
         let factory: &dyn SubjectFactory = &SUBJECTS;
-        let mut outcomes = InProcess { factory, suite: self.suite }.launch(jobs);
-        for (job, outcome) in jobs.iter().zip(&mut outcomes) {
-            (self.change)(job, outcome);
+        let outcomes = InProcess { factory, suite: self.suite }.outcomes(jobs);
+        for (job, mut outcome) in jobs.iter().zip(outcomes) {
+            (self.change)(job, &mut outcome);
+            each(outcome);
         }
-        outcomes
     }
 }
 
