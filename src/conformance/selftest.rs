@@ -110,7 +110,11 @@ impl SelfTest<'_> {
         let faults = baseline_faults(&baseline);
         let timed_out = ran_out(&baseline);
         let (true, Some(base)) = (faults.is_empty(), baseline.report) else {
-            book.decide("baseline", faults);
+            if timed_out {
+                book.time_out("baseline");
+            } else {
+                book.decide("baseline", faults);
+            }
             book.skip_rest("the control is not green, so nothing else is judged");
             book.report.exit = baseline_exit(baseline.unstarted, timed_out);
             return book.report;

@@ -154,6 +154,7 @@ fn a_mode_that_touches_nothing_of_the_selection_is_a_meta_failure() {
 fn a_deadline_that_passes_is_a_timeout_and_never_a_red() {
     let output = conformance(&["--self-test", "--timeout-ms", "1"]);
     assert_eq!(code(&output), 3, "{}", stdout(&output));
+    assert!(stdout(&output).contains("# ok 0, red 0, skip 90, timeout 1\n"));
     let slow = conformance(&["--case", "RUN-02", "--timeout-ms", "1"]);
     assert_eq!(code(&slow), 3, "{}", stdout(&slow));
     assert!(stdout(&slow).contains("status: \"timeout\""));

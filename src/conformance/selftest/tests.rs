@@ -114,7 +114,7 @@ fn a_killed_mode_is_a_timeout_and_no_red() {
 #[test]
 fn a_control_that_runs_out_of_time_or_cannot_start_has_its_own_code() {
     let late = tested(&suite(), |_, child| child.timed_out = true);
-    assert_eq!(late.exit, exit::TIMEOUT);
+    assert_eq!((late.exit, reds(&late)), (exit::TIMEOUT, Vec::new()));
     let missing = tested(&suite(), |_, child| {
         *child = ChildOutcome {
             unstarted: true,
