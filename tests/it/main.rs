@@ -10,6 +10,7 @@ mod hook;
 mod ingest;
 mod order;
 mod support;
+mod tail;
 
 /// A file that is not listed above would never run.
 #[test]
