@@ -61,6 +61,7 @@ impl std::error::Error for Exit {}
 pub fn code_of(error: &anyhow::Error) -> u8 {
     use crate::app::drain::DrainError;
     use crate::app::follow::FollowError;
+    use crate::app::lookup::LookupError;
     use crate::ports::recorder::StoreError;
     let of_store = |e: &StoreError| match e {
         StoreError::Busy => 75,
@@ -84,6 +85,12 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
             Some(FollowError::Store(store)) => return of_store(store),
             Some(FollowError::Io { .. }) => return 74,
             Some(FollowError::NotRecognised(_)) => return 65,
+            None => {}
+        }
+        match cause.downcast_ref::<LookupError>() {
+            Some(LookupError::Store(store)) => return of_store(store),
+            Some(LookupError::Unknown(_) | LookupError::NoneHere { .. }) => return 69,
+            Some(LookupError::Ambiguous { .. }) => return 64,
             None => {}
         }
         if cause.is::<std::io::Error>() || cause.is::<DrainError>() {
