@@ -5,6 +5,7 @@
 
 mod architecture;
 mod damage;
+mod export;
 mod growth;
 mod hook;
 mod ingest;
