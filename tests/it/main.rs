@@ -10,6 +10,7 @@ mod growth;
 mod hook;
 mod ingest;
 mod order;
+mod redaction;
 mod support;
 mod tail;
 
