@@ -13,7 +13,7 @@ use crate::domain::outcome::{Message, safe_tag};
 use serde_json::Value;
 
 /// Extra text looked at around the part that is kept.
-const SLACK_BYTES: usize = 4 * 1024;
+pub(super) const SLACK_BYTES: usize = 4 * 1024;
 /// Bytes of all strings of one JSON field together.
 const FIELD_BYTES_MAX: usize = 256 * 1024;
 /// What one element costs beside its text.
