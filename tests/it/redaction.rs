@@ -297,6 +297,28 @@ fn a_secret_known_by_its_label_is_nowhere_in_what_is_kept_or_printed() {
 }
 
 #[test]
+fn a_token_at_the_place_of_a_cut_leaves_not_even_its_half() {
+    let (_, token) = tokens().remove(0);
+    // Long texts keep 12 KiB of their head and 4 KiB of their tail.
+    for at in [12_288 - 20, 12_288 - 8, 12_288 - 30, 60_000 - 4_096 - 20, 60_000 - 4_096 - 34] {
+        let mut text = "word ".repeat(12_000);
+        text.replace_range(at..at + token.len() + 2, &format!(" {token} "));
+        let env = TestEnv::new();
+        env.hook("claude", claude::post_tool_use("h1", "t1", "x", &text));
+        for half in [&token[..18], &token[token.len() - 18..]] {
+            assert_clean(&format!("half of it at {at}"), &env.home(), half);
+        }
+        let mut session = Claude::new("c1");
+        session.bash("x", Ok(&text));
+        env.write("in/c1.jsonl", session.text());
+        env.ingest(&env.path("in"));
+        for half in [&token[..18], &token[token.len() - 18..]] {
+            assert_clean(&format!("half of it at {at}"), &env.home(), half);
+        }
+    }
+}
+
+#[test]
 fn what_is_no_secret_stays_readable() {
     let env = TestEnv::new();
     let harmless = "git show 4f2a9c1d7e8b6a5f4e3d2c1b0a9f8e7d6c5b4a39 -- src/main.rs && make test";
