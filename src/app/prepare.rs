@@ -255,7 +255,8 @@ mod tests {
     #[test]
     fn image_data_becomes_a_length_and_a_hash() {
         let mut draft = event("t");
-        draft.tool_response = Some(json!({"source": {"data": "iVBORw0KGgo".repeat(200)}}));
+        let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJDUlEQVR42mNkYPhfDwAChwGA60e6kg";
+        draft.tool_response = Some(json!({"source": {"data": data.repeat(20)}}));
         let mut messages = vec![Message::Event(draft)];
         prepare(&mut messages);
         let kept = serde_json::to_string(&messages).unwrap();
