@@ -3,6 +3,13 @@
 //! Tests are hermetic: every one has its own home, agents' homes and runtime folder, and a cleared
 //! environment. What a test runs, it must also judge (`support::Ran` is `must_use`).
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking; the configuration frees only the test functions themselves"
+)]
+
 mod architecture;
 mod cli;
 mod damage;

@@ -92,10 +92,10 @@ fn tail_goes_on_where_ingest_ended_and_the_other_way_round() {
     let cuts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
     let path = env.write("in/c1.jsonl", &text[..cuts[2]]);
     env.ingest(&env.path("in"));
-    append(&path, text[cuts[2]..cuts[4]].as_bytes());
+    append(&path, &text.as_bytes()[cuts[2]..cuts[4]]);
     let told = env.run(["tail", "in/c1.jsonl", "--once", "--json"]).ok().json_lines();
     assert_eq!(event_ids(&told).len(), 2);
-    append(&path, text[cuts[4]..].as_bytes());
+    append(&path, &text.as_bytes()[cuts[4]..]);
     env.ingest(&env.path("in"));
     let fresh = TestEnv::new();
     fresh.write("in/c1.jsonl", &text);
