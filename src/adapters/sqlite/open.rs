@@ -51,10 +51,8 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut conn = Connection::open_with_flags(&path, flags).map_err(map)?;
         conn.busy_timeout(STORE_BUSY).map_err(map)?;
-        let (_, version) = migrate::versions(&conn)?;
-        if version > migrate::CURRENT {
-            return Err(StoreError::Newer { found: version, supported: migrate::CURRENT });
-        }
+        // Setting WAL mode writes into the file, so what is not ours is refused before.
+        migrate::check(&conn, &path)?;
         configure(&conn)?;
         migrate::run(&mut conn, &path)?;
         let namespace = settle_namespace(&conn, options.namespace)?;
