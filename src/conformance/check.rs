@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     fn close(dial: &Dial, declared: u32, body: fn(&mut Checks<'_>) -> CaseEnd) -> Closed {
-        let mut checks = Checks::new("XXX-01", dial);
+        let mut checks = Checks::new("TST-01", dial);
         let end = body(&mut checks);
         checks.close(declared, Ended::Normally(end))
     }
@@ -252,7 +252,7 @@ mod tests {
             Ok(())
         });
         let sites: Vec<_> = closed.failures.iter().map(|f| f.site.as_str()).collect();
-        assert_eq!(sites, ["XXX-01/first", "XXX-01/second"]);
+        assert_eq!(sites, ["TST-01/first", "TST-01/second"]);
     }
 
     #[test]
@@ -263,21 +263,21 @@ mod tests {
             Ok(())
         });
         assert_eq!(closed.failures.len(), 1);
-        assert_eq!(closed.sites, ["XXX-01/needed"]);
+        assert_eq!(closed.sites, ["TST-01/needed"]);
     }
 
     #[test]
     fn a_dropped_site_reddens_the_ledger_by_its_own_text() {
-        let dial = Dial { dropped: Some("XXX-01/two".to_owned()), ..Dial::default() };
+        let dial = Dial { dropped: Some("TST-01/two".to_owned()), ..Dial::default() };
         let closed = close(&dial, 2, two_sites);
-        assert_eq!(closed.sites, ["XXX-01/one"]);
+        assert_eq!(closed.sites, ["TST-01/one"]);
         assert_eq!(closed.failures.len(), 1);
         assert_eq!(closed.failures[0].got, "ledger: expected 2, ran 1");
     }
 
     #[test]
     fn a_weakened_site_is_counted_and_passes() {
-        let dial = Dial { weakened: Some("XXX-01/two".to_owned()), ..Dial::default() };
+        let dial = Dial { weakened: Some("TST-01/two".to_owned()), ..Dial::default() };
         let closed = close(&dial, 2, two_sites);
         assert!(closed.failures.is_empty());
         assert_eq!(closed.sites.len(), 2);

@@ -17,6 +17,8 @@ pub struct ChildOutcome {
     pub report: Option<RunReport>,
     /// What went wrong with starting or reading it.
     pub fault: Option<String>,
+    /// Whether it could not even be started.
+    pub unstarted: bool,
 }
 
 /// The judgement on one mode.

@@ -72,6 +72,7 @@ impl<'a> Processes<'a> {
     fn one(&self, job: &Job) -> ChildOutcome {
         self.supervised(job).unwrap_or_else(|error| ChildOutcome {
             fault: Some(format!("the child could not be run: {error}")),
+            unstarted: true,
             ..ChildOutcome::default()
         })
     }
@@ -190,7 +191,7 @@ fn outcome(status: ExitStatus, text: &str, stderr: &Path) -> ChildOutcome {
         let said: String = String::from_utf8_lossy(&said).chars().take(STDERR_SHOWN_MAX).collect();
         format!("no complete report; stderr: {said:?}")
     });
-    ChildOutcome { exit: status.code(), timed_out: false, report, fault }
+    ChildOutcome { exit: status.code(), report, fault, ..ChildOutcome::default() }
 }
 
 #[cfg(test)]
@@ -259,6 +260,6 @@ mod tests {
         let options = Options { self_exe: parent.path().join("nothing"), ..options() };
         let launcher = Processes::new(&options, parent.path());
         let outcomes = launcher.launch(&[Job::default()]);
-        assert!(outcomes[0].fault.as_ref().unwrap().starts_with("the child could not be run"));
+        assert!(outcomes[0].unstarted, "{outcomes:?}");
     }
 }

@@ -104,7 +104,7 @@ fn one_mode(
     }
     let head = Head { mode: options.mode.clone(), seed: options.seed, is_self_test: false };
     let plan: Vec<PlanLine> = planned.iter().map(|one| one.line.clone()).collect();
-    let mut told = Told::begin(options, &head, &plan, out)?;
+    let mut told = begin(options, &head, &plan, out)?;
     let report = observed(&mut told, |observe| engine.run(&planned, mode, &ask, observe))?;
     let exit = exit_code(mode, &report);
     told.end(&Summary { counts: report.counts(), fired: report.fired, exit })?;
@@ -121,11 +121,10 @@ fn unmet_drop(options: &Options, planned: &[Planned], report: &RunReport) -> Opt
     let mine = |id: &str| site.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
     let result = report.results.iter().find(|result| mine(&result.id));
     let declared = planned.iter().find(|one| mine(one.case.id)).map(|one| one.case.checks);
-    let all_ran = result.is_some_and(|result| {
-        u32::try_from(result.sites.len()).ok() == declared || result.sites.is_empty()
-    });
+    let all_ran = result.is_some_and(|result| u32::try_from(result.sites.len()).ok() == declared);
     let sites = result.map(|result| result.sites.join(", ")).unwrap_or_default();
-    all_ran.then(|| format!("no site {site:?} ran; sites of that case: {sites}"))
+    (all_ran || result.is_none())
+        .then(|| format!("no site {site:?} ran; sites of that case: {sites}"))
 }
 
 fn self_test(
@@ -139,7 +138,7 @@ fn self_test(
     let test = SelfTest { suite, golden, launch: &launch };
     let mode = super::contract::NONE.to_owned();
     let head = Head { mode, seed: options.seed, is_self_test: true };
-    let mut told = Told::begin(options, &head, &test.plan(), out)?;
+    let mut told = begin(options, &head, &test.plan(), out)?;
     let report = observed(&mut told, |observe| test.run(observe))?;
     let as_run = RunReport { results: report.results.clone(), ..RunReport::default() };
     let mut counts = as_run.counts();
@@ -173,29 +172,25 @@ fn observed<T>(
 }
 
 /// Begins to tell a run: on `out`, and into the folder when there is one.
-struct Told;
-
-impl Told {
-    fn begin<'w>(
-        options: &Options,
-        head: &Head,
-        plan: &[PlanLine],
-        out: &'w mut dyn Write,
-    ) -> io::Result<Many<'w>> {
-        let mut many = Many(vec![reporter(options.format, Box::new(out))]);
-        if let Some(folder) = &options.out {
-            fs::create_dir_all(folder.join("modes"))?;
-            fs::write(folder.join("plan.json"), format!("{}\n", serde_json::to_string(plan)?))?;
-            let results = File::create(folder.join("results.jsonl"))?;
-            many.0.push(reporter(Format::Jsonl, Box::new(results)));
-            if !head.is_self_test {
-                let tap = File::create(folder.join(mode_file(&head.mode)))?;
-                many.0.push(reporter(Format::Tap, Box::new(tap)));
-            }
+fn begin<'w>(
+    options: &Options,
+    head: &Head,
+    plan: &[PlanLine],
+    out: &'w mut dyn Write,
+) -> io::Result<Many<'w>> {
+    let mut many = Many(vec![reporter(options.format, Box::new(out))]);
+    if let Some(folder) = &options.out {
+        fs::create_dir_all(folder.join("modes"))?;
+        fs::write(folder.join("plan.json"), format!("{}\n", serde_json::to_string(plan)?))?;
+        let results = File::create(folder.join("results.jsonl"))?;
+        many.0.push(reporter(Format::Jsonl, Box::new(results)));
+        if !head.is_self_test {
+            let tap = File::create(folder.join(mode_file(&head.mode)))?;
+            many.0.push(reporter(Format::Tap, Box::new(tap)));
         }
-        many.plan(head, plan)?;
-        Ok(many)
     }
+    many.plan(head, plan)?;
+    Ok(many)
 }
 
 fn mode_file(mode: &str) -> String {

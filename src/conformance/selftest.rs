@@ -100,11 +100,11 @@ impl SelfTest<'_> {
         let control = Job { mode: NONE.to_owned(), ..Job::default() };
         let baseline = self.launch.launch(&[control]).pop().unwrap_or_default();
         let faults = baseline_faults(&baseline);
+        let timed_out = ran_out(&baseline);
         let (true, Some(base)) = (faults.is_empty(), baseline.report) else {
-            let timed_out = baseline.timed_out || baseline.exit == Some(exit::TIMEOUT);
             book.decide("baseline", faults);
             book.skip_rest("the control is not green, so nothing else is judged");
-            book.report.exit = if timed_out { exit::TIMEOUT } else { exit::BASELINE };
+            book.report.exit = baseline_exit(baseline.unstarted, timed_out);
             return book.report;
         };
         book.decide("baseline", Vec::new());
@@ -152,7 +152,7 @@ impl SelfTest<'_> {
             let swept = jobs.iter().zip(&outcomes);
             let mine: Vec<_> =
                 swept.filter(|(job, _)| job.case.as_deref() == Some(case.id)).collect();
-            if mine.iter().any(|(_, child)| child.timed_out) {
+            if mine.iter().any(|(_, child)| ran_out(child)) {
                 book.time_out(&id);
                 continue;
             }
@@ -186,6 +186,19 @@ fn step(id: &str, title: &str) -> PlanLine {
         title: title.to_owned(),
         subject: String::new(),
         clause: "docs/conformance.md: the self-test".to_owned(),
+    }
+}
+
+/// Whether a child was killed at its deadline, or says itself that a case passed one.
+fn ran_out(child: &ChildOutcome) -> bool {
+    child.timed_out || child.exit == Some(exit::TIMEOUT)
+}
+
+fn baseline_exit(unstarted: bool, timed_out: bool) -> i32 {
+    match (unstarted, timed_out) {
+        (true, _) => exit::INTERNAL,
+        (false, true) => exit::TIMEOUT,
+        (false, false) => exit::BASELINE,
     }
 }
 

@@ -95,7 +95,6 @@ fn truncation_is_read_again() {
 }
 
 #[test]
-#[ignore = "facts, declarations and empty conversations outlive a replay"]
 fn replacement_by_a_longer_history_of_the_same_session_is_read_again() {
     let mut longer = Claude::new("c1");
     longer.prompt("something else");
@@ -110,7 +109,6 @@ fn replacement_by_a_longer_history_of_the_same_session_is_read_again() {
 }
 
 #[test]
-#[ignore = "facts, declarations and empty conversations outlive a replay"]
 fn replacement_by_another_session_leaves_nothing_of_the_first() {
     let other = session("c2").text();
     let env = reread(session("c1").text(), |_, path| replace(path, &other));

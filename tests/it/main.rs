@@ -4,6 +4,7 @@
 //! environment. What a test runs, it must also judge (`support::Ran` is `must_use`).
 
 mod architecture;
+mod conformance;
 mod damage;
 mod growth;
 mod hook;

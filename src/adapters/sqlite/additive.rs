@@ -29,16 +29,18 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
         "SELECT l.relation || ' ' || l.related_key || ' ' || c.key,
             json_object('type', 'lineage', 'conversation', c.key, 'relation', l.relation,
             'related', l.related_key)
-         FROM lineage l JOIN conversation c ON c.id = l.conversation
-         WHERE l.conversation = ?1 ORDER BY l.relation, l.related_key",
+         FROM visible_lineage l JOIN conversation c ON c.id = l.conversation
+         WHERE l.conversation = ?1 GROUP BY l.relation, l.related_key
+         ORDER BY l.relation, l.related_key",
     ),
     (
         "turn",
         "SELECT f.name || ' ' || f.value || ' ' || c.key,
             json_object('type', 'turn', 'session_id', c.native_id, 'fact', f.name,
             'value', f.value)
-         FROM fact f JOIN conversation c ON c.id = f.conversation
-         WHERE f.conversation = ?1 ORDER BY f.name, f.first_us, f.value",
+         FROM visible_fact f JOIN conversation c ON c.id = f.conversation
+         WHERE f.conversation = ?1 GROUP BY f.name, f.value
+         ORDER BY f.name, min(f.first_us), f.value",
     ),
     (
         "loss",

@@ -62,8 +62,8 @@ impl<'a> Writer<'a> {
             (Body::Usage(usage), Some(id)) => self.usage(sealed, usage, id)?,
             (Body::Lineage(lineage), Some(id)) => self.run(
                 "INSERT OR IGNORE INTO lineage
-                   (conversation, relation, related_key, source, offset, line_hash, path)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                   (conversation, relation, related_key, source, offset, line_hash, path, generation)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 params![
                     id,
                     lineage.relation.as_str(),
@@ -71,7 +71,8 @@ impl<'a> Writer<'a> {
                     self.source,
                     sealed.place.offset.cast_signed(),
                     sealed.place.line_hash.as_bytes(),
-                    sealed.place.path
+                    sealed.place.path,
+                    self.generation
                 ],
             )?,
             (Body::Turn(turn), Some(id)) => {
@@ -380,14 +381,14 @@ impl<'a> Writer<'a> {
 
     fn fact(&self, conversation: i64, name: &str, value: &str, at: i64) -> Result<(), StoreError> {
         self.run(
-            "INSERT INTO fact (conversation, name, value, first_us, last_us)
-             VALUES (?1, ?2, ?3, ?4, ?4)
-             ON CONFLICT (conversation, name, value) DO UPDATE SET
+            "INSERT INTO fact (conversation, name, value, first_us, last_us, source, generation)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+             ON CONFLICT (conversation, name, value, source, generation) DO UPDATE SET
                first_us = CASE WHEN first_us = 0 THEN excluded.first_us
                                WHEN excluded.first_us = 0 THEN first_us
                                ELSE min(first_us, excluded.first_us) END,
                last_us = max(last_us, excluded.last_us)",
-            params![conversation, name, value, at],
+            params![conversation, name, value, at, self.source, self.generation],
         )
         .map(|_| ())
     }
@@ -398,9 +399,10 @@ impl<'a> Writer<'a> {
         let notes = serde_json::to_string(&record.capabilities.notes).map_err(other)?;
         self.run(
             "INSERT INTO capability
-               (conversation, provider, schema_version, signals, notes, observed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (conversation, provider) DO UPDATE SET
+               (conversation, provider, schema_version, signals, notes, observed_at, source,
+                generation)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (conversation, provider, source, generation) DO UPDATE SET
                observed_at = CASE WHEN (excluded.signals, excluded.notes) = (signals, notes)
                                   THEN min(observed_at, excluded.observed_at)
                                   ELSE excluded.observed_at END,
@@ -413,7 +415,9 @@ impl<'a> Writer<'a> {
                 record.capabilities.schema_version,
                 signals,
                 notes,
-                record.observed_at
+                record.observed_at,
+                self.source,
+                self.generation
             ],
         )
     }

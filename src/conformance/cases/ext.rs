@@ -451,8 +451,8 @@ fn ext_14(checks: &mut Checks<'_>, envelope: &mut dyn EnvelopeCodec) -> CaseEnd 
             Err(_) => Ok(()),
         }
     };
-    checks.each("size", 2, [1, 1 << 20], |spare| pair(&sized(0), &sized(spare)));
+    checks.each("size", 2, [1, 1 << 16], |spare| pair(&sized(0), &sized(spare)));
     let inner = depth_max.saturating_sub(1);
-    checks.each("depth", 2, [inner + 1, 100_000], |depth| pair(&nested(inner), &nested(depth)));
+    checks.each("depth", 2, [inner + 1, 10_000], |depth| pair(&nested(inner), &nested(depth)));
     Ok(())
 }

@@ -31,6 +31,18 @@ macro_rules! defect {
 /// Where the hole was found: its documentation or its code.
 const PRAISON: &str = "PraisonAI mobile's conformance suite";
 
+/// A subject that offers less also runs fewer cases, so its floor can break as well.
+const CLAIM_DROPPED: Mode = Mode {
+    may: &["RUN-05"],
+    ..mode(
+        "run_claim_dropped",
+        &["RUN-16"],
+        "a subject no longer offers what it did",
+        PRAISON,
+        defect!(ClaimDropped),
+    )
+};
+
 /// The modes.
 pub const MODES: &[Mode] = &[
     mode(
@@ -62,13 +74,7 @@ pub const MODES: &[Mode] = &[
         "",
         defect!(ModeRemoved),
     ),
-    mode(
-        "run_claim_dropped",
-        &["RUN-16"],
-        "a subject no longer offers what it did",
-        PRAISON,
-        defect!(ClaimDropped),
-    ),
+    CLAIM_DROPPED,
     mode(
         "run_plan_mismatch",
         &["RUN-11"],
@@ -174,7 +180,9 @@ impl Harness for Broken<'_> {
         let mut ask = ask.clone();
         match self.defect {
             Defect::CheckAlwaysTrue if ask.dial.weakened.take().is_some() => self.fired.hit(),
-            Defect::TeethLost if has_plant(&suite, "PLANT-BITTEN") => {
+            Defect::TeethLost
+                if has_plant(&suite, "PLANT-BITTEN") && ask.dial.weakened.is_none() =>
+            {
                 ask.dial.weakened = Some("PLANT-BITTEN/distinct".to_owned());
                 self.fired.hit();
             }
@@ -247,28 +255,31 @@ fn remove_case(suite: &mut Suite, id: &str) {
     }
 }
 
-/// Appends a copy of the last EXT case, changed.
+/// Appends a changed copy of a waived case, so that no mode reddens the copy.
 fn append_case(suite: &mut Suite, change: fn(Case) -> Case) {
     if let Some(contract) = suite.contracts.iter_mut().find(|contract| contract.id == "EXT")
-        && let Some(last) = contract.cases.last().copied()
+        && let Some(waived) = contract.cases.iter().find(|case| case.id == "EXT-13").copied()
     {
-        contract.cases.push(change(last));
+        contract.cases.push(change(waived));
     }
 }
+
+/// The mode that gets another decorator; no planted suite borrows it.
+const REWRAPPED: &str = "idn_lowercase_hex";
 
 /// Gives one mode another decorator.
 fn rewrap(suite: &mut Suite, wrap: Wrap) {
     for mode in &mut suite.modes {
-        if mode.name == "idn_lowercases" {
+        if mode.name == REWRAPPED {
             mode.wrap = wrap;
         }
     }
 }
 
-/// Lowercases as declared, and leaves delimiters unescaped on top.
+/// Spells escapes as declared, and leaves delimiters unescaped on top.
 fn also_unescaped(inner: Box<dyn KeyCodec>, fired: Fired) -> Box<dyn KeyCodec> {
     let mut wrapped = inner;
-    for name in ["idn_unescaped_delimiter", "idn_lowercases"] {
+    for name in ["idn_unescaped_delimiter", REWRAPPED] {
         let declared = super::idn::MODES.iter().find(|mode| mode.name == name);
         if let Some(Wrap::Keys(wrap)) = declared.map(|mode| mode.wrap) {
             wrapped = wrap(wrapped, fired.clone());
