@@ -393,6 +393,9 @@ impl Reading {
         complete: bool,
     ) -> io::Result<Watermark> {
         let (head_hash, tail_hash) = windows(files, &self.path, self.offset)?;
+        // Open calls hold what their agent wrote; the store keeps no secret of it either.
+        let mut adapter = self.adapter.snapshot();
+        super::redact::value(&mut adapter);
         Ok(Watermark {
             offset: self.offset,
             lines: self.lines,
@@ -400,7 +403,7 @@ impl Reading {
             head_hash,
             tail_hash,
             decoder: Self::decoder(self.adapter.as_ref()),
-            state: json!({ "adapter": self.adapter.snapshot(), "sealer": self.sealer.state() }),
+            state: json!({ "adapter": adapter, "sealer": self.sealer.state() }),
             stat: *stat,
             complete,
         })

@@ -121,8 +121,8 @@ pub struct InProcess<'a> {
 }
 
 impl Launch for InProcess<'_> {
-    fn launch(&self, jobs: &[Job]) -> Vec<ChildOutcome> {
-        jobs.iter().map(|job| self.one(job)).collect()
+    fn launch(&self, jobs: &[Job], each: &mut dyn FnMut(ChildOutcome)) {
+        jobs.iter().for_each(|job| each(self.one(job)));
     }
 }
 

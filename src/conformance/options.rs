@@ -7,6 +7,7 @@ use super::contract::{Mode, NONE, Suite};
 use super::nearest::{matches, nearest};
 use super::outcome::RunReport;
 use super::subjects::SubjectRow;
+use super::teeth::Matrix;
 
 /// The exit codes of `fornax conformance`.
 pub mod exit {
@@ -162,7 +163,12 @@ pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a s
 }
 
 /// The first unknown name in a request.
-pub fn usage_fault(options: &Options, suite: &Suite, subjects: &[SubjectRow]) -> Option<String> {
+pub fn usage_fault(
+    options: &Options,
+    suite: &Suite,
+    subjects: &[SubjectRow],
+    known_sites: &Matrix,
+) -> Option<String> {
     if suite.mode(&options.mode).is_none() {
         return Some(unknown_mode(suite, &options.mode));
     }
@@ -184,11 +190,16 @@ pub fn usage_fault(options: &Options, suite: &Suite, subjects: &[SubjectRow]) ->
         return Some(unknown("case", name, cases()));
     }
     if let Some(name) = &options.drop_site
-        && !cases().any(|id| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('/')))
+        && !cases().any(|id| is_site_of(name, id))
     {
-        return Some(unknown("site", name, cases()));
+        return Some(unknown("site", name, known_sites.0.keys().map(String::as_str)));
     }
     self_test_fault(options)
+}
+
+/// Whether a site's label belongs to the case.
+pub fn is_site_of(site: &str, case: &str) -> bool {
+    site.strip_prefix(case).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// A self-test is about the whole suite.

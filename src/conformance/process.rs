@@ -3,6 +3,7 @@
 //! Each child has its own process group, scratch folder and home, and a deadline. When it passes,
 //! the whole group is killed and the outcome is a timeout, whatever the child had printed.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -10,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -122,25 +122,39 @@ impl<'a> Processes<'a> {
 }
 
 impl Launch for Processes<'_> {
-    fn launch(&self, jobs: &[Job]) -> Vec<ChildOutcome> {
+    fn launch(&self, jobs: &[Job], each: &mut dyn FnMut(ChildOutcome)) {
         let next = AtomicUsize::new(0);
-        let outcomes = Mutex::new(vec![ChildOutcome::default(); jobs.len()]);
+        let (done, finished) = channel();
         thread::scope(|scope| {
             for _ in 0..self.options.jobs.clamp(1, jobs.len().max(1)) {
-                scope.spawn(|| {
+                let (done, next) = (done.clone(), &next);
+                scope.spawn(move || {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(job) = jobs.get(index) else { break };
-                        let outcome = self.one(job);
-                        let mut all = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-                        if let Some(slot) = all.get_mut(index) {
-                            *slot = outcome;
+                        if done.send((index, self.one(job))).is_err() {
+                            break;
                         }
                     }
                 });
             }
+            // Only the workers' senders keep the channel open.
+            drop(done);
+            in_order(&finished, each);
         });
-        outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hands outcomes on in the order of their jobs; one that is early waits for those before it.
+fn in_order(finished: &Receiver<(usize, ChildOutcome)>, each: &mut dyn FnMut(ChildOutcome)) {
+    let mut early = BTreeMap::new();
+    let mut due = 0_usize;
+    for (index, outcome) in finished {
+        early.insert(index, outcome);
+        while let Some(outcome) = early.remove(&due) {
+            each(outcome);
+            due += 1;
+        }
     }
 }
 
@@ -209,7 +223,7 @@ mod tests {
             ..options()
         };
         let launcher = Processes::new(&options, parent.path());
-        launcher.launch(&vec![Job::default(); jobs])
+        launcher.outcomes(&vec![Job::default(); jobs])
     }
 
     #[test]
@@ -248,10 +262,29 @@ mod tests {
 
     #[test]
     fn each_child_has_a_home_and_a_folder_of_its_own() {
-        let outcomes = shell("pwd >&2; echo $HOME >&2", 20_000, 2);
+        let outcomes = shell("pwd -P >&2; (cd \"$HOME\"; pwd -P) >&2; exit 1", 20_000, 2);
         let said: Vec<_> = outcomes.iter().map(|one| one.fault.clone().unwrap()).collect();
         assert_ne!(said[0], said[1]);
-        assert!(said.iter().all(|text| !text.contains("/root")), "{said:?}");
+        for text in said {
+            let lines: Vec<&str> = text.split(['"', '\\']).collect();
+            assert_eq!(
+                lines.get(1).map(|line| format!("n{line}")).as_deref(),
+                lines.get(2).copied()
+            );
+        }
+    }
+
+    #[test]
+    fn outcomes_come_in_the_order_of_their_jobs() {
+        let (done, finished) = channel();
+        for index in [2, 0, 3, 1] {
+            let exit = i32::try_from(index).ok();
+            done.send((index, ChildOutcome { exit, ..ChildOutcome::default() })).unwrap();
+        }
+        drop(done);
+        let mut order = Vec::new();
+        in_order(&finished, &mut |outcome| order.extend(outcome.exit));
+        assert_eq!(order, [0, 1, 2, 3]);
     }
 
     #[test]
@@ -259,7 +292,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let options = Options { self_exe: parent.path().join("nothing"), ..options() };
         let launcher = Processes::new(&options, parent.path());
-        let outcomes = launcher.launch(&[Job::default()]);
+        let outcomes = launcher.outcomes(&[Job::default()]);
         assert!(outcomes[0].unstarted, "{outcomes:?}");
     }
 }

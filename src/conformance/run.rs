@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use super::check::Dial;
 use super::contract::Suite;
-use super::engine::{Ask, Engine, Planned};
+use super::engine::{Ask, Engine};
 use super::listing::{coverage, coverage_text, explained, explained_text, listed, listed_text};
-use super::options::{Action, Format, Options, exit, exit_code, usage_fault};
+use super::options::{Action, Format, Options, exit, exit_code, is_site_of, unknown, usage_fault};
 use super::outcome::{CaseResult, PlanLine, RunReport};
 use super::process::{Processes, Scratch};
 use super::registry::{TEETH, suite};
@@ -54,10 +54,10 @@ pub fn run(
         return Err(Refusal::Internal(faults.join("; ")));
     }
     let engine = Engine::new(factory);
-    if let Some(fault) = usage_fault(options, &suite, &engine.subjects()) {
+    let golden = Matrix::from_json(TEETH).map_err(Refusal::Internal)?;
+    if let Some(fault) = usage_fault(options, &suite, &engine.subjects(), &golden) {
         return Err(Refusal::Usage(fault));
     }
-    let golden = Matrix::from_json(TEETH).map_err(Refusal::Internal)?;
     let as_json = options.format == Format::Jsonl;
     match &options.action {
         Action::Run => one_mode(options, &suite, &engine, out),
@@ -109,22 +109,21 @@ fn one_mode(
     let exit = exit_code(mode, &report);
     told.end(&Summary { counts: report.counts(), fired: report.fired, exit })?;
     drop(told);
-    match unmet_drop(options, &planned, &report) {
+    match unmet_drop(options, &report) {
         Some(fault) => Err(Refusal::Usage(fault)),
         None => Ok(exit),
     }
 }
 
 /// A site that was to be dropped and is not there.
-fn unmet_drop(options: &Options, planned: &[Planned], report: &RunReport) -> Option<String> {
+fn unmet_drop(options: &Options, report: &RunReport) -> Option<String> {
     let site = options.drop_site.as_deref()?;
-    let mine = |id: &str| site.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
-    let result = report.results.iter().find(|result| mine(&result.id));
-    let declared = planned.iter().find(|one| mine(one.case.id)).map(|one| one.case.checks);
-    let all_ran = result.is_some_and(|result| u32::try_from(result.sites.len()).ok() == declared);
-    let sites = result.map(|result| result.sites.join(", ")).unwrap_or_default();
-    (all_ran || result.is_none())
-        .then(|| format!("no site {site:?} ran; sites of that case: {sites}"))
+    let result = report.results.iter().find(|result| is_site_of(site, &result.id));
+    let Some(result) = result else {
+        return Some(format!("no case with a site {site:?} ran"));
+    };
+    let all_ran = u32::try_from(result.sites.len()).ok() == Some(result.declared);
+    all_ran.then(|| unknown("site", site, result.sites.iter().map(String::as_str)))
 }
 
 fn self_test(

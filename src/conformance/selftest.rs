@@ -40,10 +40,18 @@ impl Job {
     }
 }
 
-/// Runs jobs and gives their outcomes in the same order.
+/// Runs jobs.
 pub trait Launch {
-    /// Runs all of them, in parallel where it can.
-    fn launch(&self, jobs: &[Job]) -> Vec<ChildOutcome>;
+    /// Runs all of them, in parallel where it can; `each` gets the outcomes in the order of the
+    /// jobs, as soon as they are known.
+    fn launch(&self, jobs: &[Job], each: &mut dyn FnMut(ChildOutcome));
+
+    /// All outcomes at once.
+    fn outcomes(&self, jobs: &[Job]) -> Vec<ChildOutcome> {
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        self.launch(jobs, &mut |outcome| outcomes.push(outcome));
+        outcomes
+    }
 }
 
 /// What a self-test needs.
@@ -98,11 +106,15 @@ impl SelfTest<'_> {
     pub fn run(&self, observe: &mut dyn FnMut(&CaseResult)) -> SelfTestReport {
         let mut book = Book { plan: self.plan(), observe, report: SelfTestReport::default() };
         let control = Job { mode: NONE.to_owned(), ..Job::default() };
-        let baseline = self.launch.launch(&[control]).pop().unwrap_or_default();
+        let baseline = self.launch.outcomes(&[control]).pop().unwrap_or_default();
         let faults = baseline_faults(&baseline);
         let timed_out = ran_out(&baseline);
         let (true, Some(base)) = (faults.is_empty(), baseline.report) else {
-            book.decide("baseline", faults);
+            if timed_out {
+                book.time_out("baseline");
+            } else {
+                book.decide("baseline", faults);
+            }
             book.skip_rest("the control is not green, so nothing else is judged");
             book.report.exit = baseline_exit(baseline.unstarted, timed_out);
             return book.report;
@@ -121,19 +133,12 @@ impl SelfTest<'_> {
         let modes: Vec<&Mode> = self.suite.breaks().collect();
         let jobs: Vec<Job> =
             modes.iter().map(|mode| Job { mode: mode.name.to_owned(), ..Job::default() }).collect();
-        for (mode, child) in modes.iter().zip(self.launch.launch(&jobs)) {
-            book.report.judged += 1;
-            let id = format!("mode/{}", mode.name);
-            match judge(mode, &child) {
-                Verdict::Right => book.decide(&id, Vec::new()),
-                Verdict::Wrong(faults) => book.decide(&id, faults),
-                Verdict::Timeout => book.time_out(&id),
+        let mut modes = modes.into_iter();
+        self.launch.launch(&jobs, &mut |child| {
+            if let Some(mode) = modes.next() {
+                book.judge(mode, child);
             }
-            if let Some(report) = child.report {
-                book.report.matrix.add(mode.name, &report);
-                book.report.reports.push((mode.name.to_owned(), report));
-            }
-        }
+        });
     }
 
     fn sweep(&self, base: &RunReport, book: &mut Book<'_>) {
@@ -146,7 +151,7 @@ impl SelfTest<'_> {
                 dropped: Some(site.clone()),
             }));
         }
-        let outcomes = self.launch.launch(&jobs);
+        let outcomes = self.launch.outcomes(&jobs);
         for (_, case) in self.suite.cases() {
             let id = format!("sweep/{}", case.id);
             let swept = jobs.iter().zip(&outcomes);
@@ -254,6 +259,20 @@ impl Book<'_> {
             .map(|got| Failure { site: id.to_owned(), expected: "the rule holds".to_owned(), got })
             .collect();
         self.write(id, status, failures);
+    }
+
+    fn judge(&mut self, mode: &Mode, child: ChildOutcome) {
+        self.report.judged += 1;
+        let id = format!("mode/{}", mode.name);
+        match judge(mode, &child) {
+            Verdict::Right => self.decide(&id, Vec::new()),
+            Verdict::Wrong(faults) => self.decide(&id, faults),
+            Verdict::Timeout => self.time_out(&id),
+        }
+        if let Some(report) = child.report {
+            self.report.matrix.add(mode.name, &report);
+            self.report.reports.push((mode.name.to_owned(), report));
+        }
     }
 
     fn time_out(&mut self, id: &str) {

@@ -3,14 +3,25 @@
 //! Tests are hermetic: every one has its own home, agents' homes and runtime folder, and a cleared
 //! environment. What a test runs, it must also judge (`support::Ran` is `must_use`).
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking; the configuration frees only the test functions themselves"
+)]
+
 mod architecture;
+mod cli;
 mod conformance;
 mod damage;
+mod export;
 mod growth;
 mod hook;
 mod ingest;
 mod order;
+mod redaction;
 mod support;
+mod tail;
 
 /// A file that is not listed above would never run.
 #[test]

@@ -8,7 +8,7 @@ use super::migrate;
 use crate::base::limits::STORE_BUSY;
 use crate::ports::recorder::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -51,10 +51,8 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut conn = Connection::open_with_flags(&path, flags).map_err(map)?;
         conn.busy_timeout(STORE_BUSY).map_err(map)?;
-        let (_, version) = migrate::versions(&conn)?;
-        if version > migrate::CURRENT {
-            return Err(StoreError::Newer { found: version, supported: migrate::CURRENT });
-        }
+        // Setting WAL mode writes into the file, so what is not ours is refused before.
+        migrate::check(&conn, &path)?;
         configure(&conn)?;
         migrate::run(&mut conn, &path)?;
         let namespace = settle_namespace(&conn, options.namespace)?;
@@ -115,20 +113,30 @@ fn configure(conn: &Connection) -> Result<(), StoreError> {
 }
 
 fn settle_namespace(conn: &Connection, wanted: Option<&str>) -> Result<String, StoreError> {
-    conn.execute(
-        "INSERT OR IGNORE INTO meta (name, value) VALUES ('namespace', ?1)",
-        [wanted.unwrap_or("local")],
-    )
-    .map_err(map)?;
-    let held: String = conn
-        .query_row("SELECT value FROM meta WHERE name = 'namespace'", [], |r| r.get(0))
-        .map_err(map)?;
+    let held = match held_namespace(conn)? {
+        Some(held) => held,
+        // Only a fresh store is written to: opening must not wait for another writer.
+        None => {
+            conn.execute(
+                "INSERT OR IGNORE INTO meta (name, value) VALUES ('namespace', ?1)",
+                [wanted.unwrap_or("local")],
+            )
+            .map_err(map)?;
+            held_namespace(conn)?.unwrap_or_default()
+        }
+    };
     match wanted {
         Some(wanted) if wanted != held => Err(StoreError::Other(format!(
             "this home belongs to namespace '{held}', not '{wanted}'; use another --home"
         ))),
         _ => Ok(held),
     }
+}
+
+fn held_namespace(conn: &Connection) -> Result<Option<String>, StoreError> {
+    conn.query_row("SELECT value FROM meta WHERE name = 'namespace'", [], |r| r.get(0))
+        .optional()
+        .map_err(map)
 }
 
 /// Mode 0600.
@@ -198,6 +206,16 @@ mod tests {
         assert_eq!(SqliteStore::open(&options(home.path())).unwrap().namespace, "team");
         let other = OpenOptions { home: home.path(), namespace: Some("else"), create: true };
         assert!(SqliteStore::open(&other).is_err());
+    }
+
+    #[test]
+    fn opening_does_not_wait_for_a_writer() {
+        let home = tempfile::tempdir().unwrap();
+        let writer = SqliteStore::open(&options(home.path())).unwrap();
+        writer.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let start = std::time::Instant::now();
+        SqliteStore::open(&options(home.path())).unwrap();
+        assert!(start.elapsed() < STORE_BUSY);
     }
 
     #[test]

@@ -132,7 +132,7 @@ const CASES: &[Case] = &[
     Case {
         id: "EXT-14",
         title: "an envelope is bounded in size and depth",
-        clause: "DESIGN: the envelope is bounded in size and depth",
+        clause: "new here: what one native line can store is bounded",
         checks: 2,
         why: "One native line must not be able to fill the store or exhaust a stack.",
         body: Body::Envelope(ext_14),

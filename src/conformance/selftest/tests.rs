@@ -45,13 +45,13 @@ struct Doctored<'a> {
 }
 
 impl Launch for Doctored<'_> {
-    fn launch(&self, jobs: &[Job]) -> Vec<ChildOutcome> {
+    fn launch(&self, jobs: &[Job], each: &mut dyn FnMut(ChildOutcome)) {
         let factory: &dyn SubjectFactory = &SUBJECTS;
-        let mut outcomes = InProcess { factory, suite: self.suite }.launch(jobs);
-        for (job, outcome) in jobs.iter().zip(&mut outcomes) {
-            (self.change)(job, outcome);
+        let outcomes = InProcess { factory, suite: self.suite }.outcomes(jobs);
+        for (job, mut outcome) in jobs.iter().zip(outcomes) {
+            (self.change)(job, &mut outcome);
+            each(outcome);
         }
-        outcomes
     }
 }
 
@@ -114,7 +114,7 @@ fn a_killed_mode_is_a_timeout_and_no_red() {
 #[test]
 fn a_control_that_runs_out_of_time_or_cannot_start_has_its_own_code() {
     let late = tested(&suite(), |_, child| child.timed_out = true);
-    assert_eq!(late.exit, exit::TIMEOUT);
+    assert_eq!((late.exit, reds(&late)), (exit::TIMEOUT, Vec::new()));
     let missing = tested(&suite(), |_, child| {
         *child = ChildOutcome {
             unstarted: true,

@@ -79,6 +79,21 @@ impl Codex {
         );
     }
 
+    /// Any other item of the history.
+    pub(crate) fn item(&mut self, payload: Value) {
+        self.push("response_item", payload);
+    }
+
+    /// Any other event.
+    pub(crate) fn event(&mut self, payload: Value) {
+        self.push("event_msg", payload);
+    }
+
+    /// A line of any type.
+    pub(crate) fn line(&mut self, kind: &str, payload: Value) {
+        self.push(kind, payload);
+    }
+
     /// The file, each line ended.
     pub(crate) fn text(&self) -> String {
         let mut text = self.lines.join("\n");

@@ -123,7 +123,7 @@ fn columns(conn: &Connection, table: &str) -> Vec<String> {
 
 fn select(conn: &Connection, table: &str, sql: &str, out: &mut Vec<String>) {
     let mut statement = conn.prepare(sql).unwrap();
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let cells: Vec<String> = names
