@@ -12,6 +12,7 @@
 
 mod architecture;
 mod cli;
+mod crash;
 mod damage;
 mod export;
 mod growth;
