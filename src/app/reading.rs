@@ -71,6 +71,8 @@ pub struct Reading {
     pending_bytes: u64,
     ignored: Tally,
     stats: ReadStats,
+    /// Native id of the conversation that the file was last seen to be about; damage belongs to it.
+    about: Option<String>,
 }
 
 impl Reading {
@@ -100,6 +102,7 @@ impl Reading {
             pending_bytes: 0,
             ignored: Tally::default(),
             stats: ReadStats::default(),
+            about: None,
         }
     }
 
@@ -121,6 +124,7 @@ impl Reading {
             return false;
         }
         self.sealer.restore(sealer);
+        self.about = mark.state.get("about").and_then(Value::as_str).map(str::to_owned);
         self.offset = mark.offset;
         self.lines = mark.lines;
         self.chain = mark.chain;
@@ -310,6 +314,9 @@ impl Reading {
                 }
                 let record = NativeId::new("record", format!("{}|", line.hash.short_hex()));
                 let sealed = self.sealer.seal(messages, line, &record);
+                if let Some(of) = sealed.iter().find_map(|s| s.conversation.as_ref()) {
+                    self.about = Some(of.native_id.clone());
+                }
                 self.pending.extend(sealed);
             }
             NormalizationOutcome::Ignored { reason } => {
@@ -343,7 +350,8 @@ impl Reading {
         self.stats.records.add(kind, 1);
     }
 
-    fn loss(&mut self, draft: LossDraft, line: &Line) {
+    fn loss(&mut self, mut draft: LossDraft, line: &Line) {
+        draft.conversation = draft.conversation.or_else(|| self.about.clone());
         self.stats.losses.add(draft.reason.as_str(), 1);
         self.stats.records.add("loss", 1);
         let sealed = self.sealer.loss(draft, line, place_of(line));
@@ -403,7 +411,7 @@ impl Reading {
             head_hash,
             tail_hash,
             decoder: Self::decoder(self.adapter.as_ref()),
-            state: json!({ "adapter": adapter, "sealer": self.sealer.state() }),
+            state: json!({ "adapter": adapter, "sealer": self.sealer.state(), "about": self.about }),
             stat: *stat,
             complete,
         })
