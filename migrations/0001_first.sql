@@ -21,16 +21,6 @@ CREATE TABLE conversation (
 CREATE INDEX conversation_native ON conversation (native_id);
 CREATE INDEX conversation_last ON conversation (last_us);
 
--- cwd, model, agent_version, git_branch, title: each value with the first and last time it held.
-CREATE TABLE fact (
-  conversation INTEGER NOT NULL REFERENCES conversation (id),
-  name         TEXT NOT NULL,
-  value        TEXT NOT NULL,
-  first_us     INTEGER NOT NULL,
-  last_us      INTEGER NOT NULL,
-  PRIMARY KEY (conversation, name, value)
-) WITHOUT ROWID;
-
 CREATE TABLE source (
   id            INTEGER PRIMARY KEY,
   kind          TEXT NOT NULL,
@@ -55,6 +45,21 @@ CREATE TABLE source (
   ignored       TEXT NOT NULL DEFAULT '{}',
   UNIQUE (kind, path)
 );
+
+-- cwd, model, agent_version, git_branch, title: each value with the first and last time it held.
+CREATE TABLE fact (
+  conversation INTEGER NOT NULL REFERENCES conversation (id),
+  name         TEXT NOT NULL,
+  value        TEXT NOT NULL,
+  source       INTEGER NOT NULL REFERENCES source (id),
+  generation   INTEGER NOT NULL,
+  first_us     INTEGER NOT NULL,
+  last_us      INTEGER NOT NULL,
+  PRIMARY KEY (conversation, name, value, source, generation)
+) WITHOUT ROWID;
+CREATE INDEX fact_source ON fact (source, generation);
+CREATE VIEW visible_fact AS
+  SELECT f.* FROM fact f JOIN source s ON s.id = f.source AND s.generation = f.generation;
 
 -- One row an event; what it says is folded from its sightings.
 CREATE TABLE event (
@@ -185,23 +190,31 @@ CREATE TABLE lineage (
   relation     TEXT NOT NULL,
   related_key  TEXT NOT NULL,
   source       INTEGER NOT NULL REFERENCES source (id),
+  generation   INTEGER NOT NULL,
   offset       INTEGER NOT NULL,
   line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
-  PRIMARY KEY (conversation, relation, related_key)
+  PRIMARY KEY (conversation, relation, related_key, source, generation)
 ) WITHOUT ROWID;
 CREATE INDEX lineage_related ON lineage (related_key);
+CREATE INDEX lineage_source ON lineage (source, generation);
+CREATE VIEW visible_lineage AS
+  SELECT l.* FROM lineage l JOIN source s ON s.id = l.source AND s.generation = l.generation;
 
 CREATE TABLE capability (
   conversation   INTEGER NOT NULL REFERENCES conversation (id),
   provider       TEXT NOT NULL,
+  source         INTEGER NOT NULL REFERENCES source (id),
+  generation     INTEGER NOT NULL,
   schema_version INTEGER NOT NULL,
   signals        TEXT NOT NULL,
   notes          TEXT NOT NULL,
   observed_at    TEXT NOT NULL,
-  rank           INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (conversation, provider)
+  PRIMARY KEY (conversation, provider, source, generation)
 ) WITHOUT ROWID;
+CREATE INDEX capability_source ON capability (source, generation);
+CREATE VIEW visible_capability AS
+  SELECT k.* FROM capability k JOIN source s ON s.id = k.source AND s.generation = k.generation;
 
 CREATE TABLE loss (
   id           INTEGER PRIMARY KEY,

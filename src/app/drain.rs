@@ -91,7 +91,7 @@ fn drain_segment(
         }
         let mut batches: BTreeMap<String, Batch> = BTreeMap::new();
         for frame in frames {
-            at = take_frame(frame, recorder, &mut seen, &mut batches, drained)?;
+            at = take_frame(frame, &segment.name, recorder, &mut seen, &mut batches, drained)?;
         }
         let batches: Vec<Batch> = batches.into_values().collect();
         let position = SegmentPosition { segment: segment.name.clone(), offset: at };
@@ -105,6 +105,7 @@ fn drain_segment(
 /// Adds a frame to the batches; answers where it ends.
 fn take_frame(
     frame: Frame,
+    segment: &str,
     recorder: &mut dyn Recorder,
     seen: &mut Seen,
     batches: &mut BTreeMap<String, Batch>,
@@ -129,7 +130,8 @@ fn take_frame(
     }
     let sealer = Sealer::new(recorder.namespace(), Provider::Unknown, "");
     let line = Line { offset: end, length: 0, hash: Digest::of(b""), received: None };
-    let loss = LossDraft::one(None, damage, "journal", "");
+    // Two segments can be damaged at the same place; each counts.
+    let loss = LossDraft::one(None, damage, "journal", segment);
     let place =
         Place { offset: end, length: 0, line_hash: line.hash, path: String::new(), index: 0 };
     let sealed = sealer.loss(loss, &line, place);

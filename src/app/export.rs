@@ -115,7 +115,8 @@ impl<'a> Export<'a> {
         Ok(self.done)
     }
 
-    fn fail(&mut self, failed: Vec<FailedRow>) {
+    /// Counts rows that should have gone out and could not be read.
+    pub fn fail(&mut self, failed: Vec<FailedRow>) {
         self.done.failed.extend(failed);
     }
 

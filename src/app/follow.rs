@@ -171,7 +171,8 @@ impl Walk<'_> {
             followed.reading = self.open(path, &stat, sources).map_err(at)?;
         }
         let Some(reading) = &mut followed.reading else {
-            if followed.named {
+            // A file that is empty, or was ours a moment ago, may yet become a history.
+            if followed.named && followed.stat.is_none() && stat.size > 0 {
                 return Err(FollowError::NotRecognised(path.to_owned()));
             }
             followed.stat = Some(stat);

@@ -73,7 +73,7 @@ struct Job {
 /// What a worker says to the writer.
 enum Said {
     Batch(Box<Batch>),
-    Done { path: PathBuf, bytes: u64, end: End },
+    Done { job: Box<Job>, end: End },
 }
 
 /// How a file ended.
@@ -264,9 +264,8 @@ impl Ingest<'_> {
                 Err(_) => None,
             };
             let Some(job) = next else { return };
-            let bytes = job.stat.size;
             let end = self.read_file(&job, sender);
-            if sender.send(Said::Done { path: job.path, bytes, end }).is_err() {
+            if sender.send(Said::Done { job: Box::new(job), end }).is_err() {
                 return;
             }
         }
@@ -318,9 +317,7 @@ impl Ingest<'_> {
                         rows += batch.records.len();
                         group.push(*batch);
                     }
-                    Said::Done { path, bytes, end } => {
-                        group.extend(self.finish(path, bytes, end, summary));
-                    }
+                    Said::Done { job, end } => group.extend(self.finish(*job, end, summary)),
                 }
                 next = if rows < BATCH_ROWS_MAX { receiver.try_recv().ok() } else { None };
             }
@@ -331,8 +328,8 @@ impl Ingest<'_> {
         Ok(())
     }
 
-    fn finish(&self, path: PathBuf, bytes: u64, end: End, summary: &mut Summary) -> Option<Batch> {
-        (self.progress)(Progress::FileDone { bytes });
+    fn finish(&self, job: Job, end: End, summary: &mut Summary) -> Option<Batch> {
+        (self.progress)(Progress::FileDone { bytes: job.stat.size });
         match end {
             End::Read(stats) => {
                 summary.sources += 1;
@@ -342,8 +339,8 @@ impl Ingest<'_> {
             End::NotRecognised => {
                 summary.not_recognised += 1;
                 summary.read.losses.add(LossReason::SourceNotRecognised.as_str(), 1);
-                let batch = self.not_recognised(&path);
-                summary.foreign.push(path);
+                let batch = not_recognised(&job);
+                summary.foreign.push(job.path);
                 Some(batch)
             }
             End::Empty => {
@@ -353,28 +350,36 @@ impl Ingest<'_> {
             End::Failed(reason) => {
                 summary.unreadable += 1;
                 summary.read.losses.add(reason.as_str(), 1);
-                Some(loss_batch(&path, reason, "while reading", None))
+                Some(loss_batch(&job.path, reason, "while reading", None))
             }
             End::Stopped => None,
         }
     }
+}
 
-    /// One located loss, and a mark that keeps the file from being looked at again unchanged.
-    fn not_recognised(&self, path: &Path) -> Batch {
-        let none = Digest::of(b"");
-        let mark = self.files.stat(path).ok().map(|stat| Watermark {
-            offset: 0,
-            lines: 0,
-            chain: none,
-            head_hash: none,
-            tail_hash: none,
-            decoder: "recognise/1".to_owned(),
-            state: Value::Null,
-            stat,
-            complete: true,
-        });
-        loss_batch(path, LossReason::SourceNotRecognised, "no adapter claims it", mark)
+/// One located loss, and a mark that keeps the file from being looked at again unchanged. Rows of
+/// a time when the file was recognised go with it.
+fn not_recognised(job: &Job) -> Batch {
+    let none = Digest::of(b"");
+    let mark = Watermark {
+        offset: 0,
+        lines: 0,
+        chain: none,
+        head_hash: none,
+        tail_hash: none,
+        decoder: "recognise/1".to_owned(),
+        state: Value::Null,
+        stat: job.stat,
+        complete: true,
+    };
+    let reason = LossReason::SourceNotRecognised;
+    let mut batch = loss_batch(&job.path, reason, "no adapter claims it", Some(mark));
+    if let Some(known) = job.known.as_ref().filter(|k| !k.format.is_empty()) {
+        batch.generation = known.generation + 1;
+        batch.fresh = true;
+        batch.flip = true;
     }
+    batch
 }
 
 fn add(total: &mut Appended, more: &Appended) {

@@ -13,3 +13,4 @@ pub mod record;
 pub mod redact;
 pub mod resume;
 pub mod seal;
+pub mod verify;

@@ -13,7 +13,7 @@ use crate::domain::outcome::{Message, safe_tag};
 use serde_json::Value;
 
 /// Extra text looked at around the part that is kept.
-const SLACK_BYTES: usize = 4 * 1024;
+pub(super) const SLACK_BYTES: usize = 4 * 1024;
 /// Bytes of all strings of one JSON field together.
 const FIELD_BYTES_MAX: usize = 256 * 1024;
 /// What one element costs beside its text.
@@ -60,15 +60,24 @@ pub fn prepare(messages: &mut Vec<Message>) {
                 }
             }
             Message::Turn(turn) => {
-                for held in [&mut turn.cwd, &mut turn.title, &mut turn.git_branch, &mut turn.model]
-                    .into_iter()
-                    .flatten()
-                {
+                let facts = [
+                    &mut turn.cwd,
+                    &mut turn.title,
+                    &mut turn.git_branch,
+                    &mut turn.model,
+                    &mut turn.agent_version,
+                ];
+                for held in facts.into_iter().flatten() {
                     string(held);
                 }
             }
             Message::Loss(loss) => loss.detail = redact::text(&loss.detail).into_owned(),
-            Message::Capabilities(_) | Message::Usage(_) | Message::Lineage(_) => {}
+            Message::Usage(usage) => {
+                if let Some(model) = &mut usage.model {
+                    string(model);
+                }
+            }
+            Message::Capabilities(_) | Message::Lineage(_) => {}
         }
     }
     messages.extend(losses.into_iter().map(Message::Loss));
@@ -246,7 +255,9 @@ mod tests {
     #[test]
     fn image_data_becomes_a_length_and_a_hash() {
         let mut draft = event("t");
-        draft.tool_response = Some(json!({"source": {"data": "iVBORw0KGgo".repeat(200)}}));
+        let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let data: String = (0..2048).map(|i| char::from(digits[i * 37 % 61])).collect();
+        draft.tool_response = Some(json!({"source": {"data": data}}));
         let mut messages = vec![Message::Event(draft)];
         prepare(&mut messages);
         let kept = serde_json::to_string(&messages).unwrap();

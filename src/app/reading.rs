@@ -248,14 +248,15 @@ impl Reading {
     }
 
     fn count_line(&mut self, bytes: &[u8]) {
+        self.stats.bytes += bytes.len() as u64 + 1;
+        // Blank lines do not count: the end of a last line may come later and alone.
+        if bytes.is_empty() {
+            return;
+        }
         self.lines += 1;
         self.stats.lines += 1;
-        self.stats.bytes += bytes.len() as u64 + 1;
         self.pending_bytes += bytes.len() as u64;
-        // Blank lines are no link: the end of a last line may come later and alone.
-        if !bytes.is_empty() {
-            self.link(&Digest::of(bytes));
-        }
+        self.link(&Digest::of(bytes));
     }
 
     /// The chain of line hashes: evidence of the whole prefix, one step a line.
@@ -392,6 +393,9 @@ impl Reading {
         complete: bool,
     ) -> io::Result<Watermark> {
         let (head_hash, tail_hash) = windows(files, &self.path, self.offset)?;
+        // Open calls hold what their agent wrote; the store keeps no secret of it either.
+        let mut adapter = self.adapter.snapshot();
+        super::redact::value(&mut adapter);
         Ok(Watermark {
             offset: self.offset,
             lines: self.lines,
@@ -399,7 +403,7 @@ impl Reading {
             head_hash,
             tail_hash,
             decoder: Self::decoder(self.adapter.as_ref()),
-            state: json!({ "adapter": self.adapter.snapshot(), "sealer": self.sealer.state() }),
+            state: json!({ "adapter": adapter, "sealer": self.sealer.state() }),
             stat: *stat,
             complete,
         })

@@ -4,7 +4,7 @@
 //! journal; if even that cannot be written, the gap shows when the transcript is read.
 
 use super::delivery::Delivery;
-use super::prepare::prepare;
+use super::prepare::{SLACK_BYTES, prepare};
 use crate::base::hash::Digest;
 use crate::base::json;
 use crate::base::limits::{
@@ -22,9 +22,11 @@ use serde_json::Value;
 use std::io;
 use std::time::Instant;
 
+/// What is kept while reading is a little more than what is stored, so that a secret at the place
+/// of the cut is seen whole before the text is cut to its size.
 const CAPS: Caps = Caps {
-    head: TEXT_BYTES_MAX - TEXT_TAIL_BYTES,
-    tail: TEXT_TAIL_BYTES,
+    head: TEXT_BYTES_MAX - TEXT_TAIL_BYTES + SLACK_BYTES,
+    tail: TEXT_TAIL_BYTES + SLACK_BYTES,
     payload: HOOK_PAYLOAD_BYTES_MAX,
 };
 
@@ -95,10 +97,8 @@ impl Hook<'_> {
             unrecognized: None,
         };
         match (self.family, payload(scanner, end)) {
-            (_, Err(reason)) => delivery.messages.push(loss(reason, scanner.seen())),
-            (None, Ok(_)) => {
-                delivery.messages.push(loss(LossReason::ProviderUnknown, scanner.seen()));
-            }
+            (_, Err(reason)) => delivery.messages.push(loss(reason, 1)),
+            (None, Ok(_)) => delivery.messages.push(loss(LossReason::ProviderUnknown, 1)),
             (Some(family), Ok(value)) => {
                 if scanner.cut_bytes() > 0 {
                     let cut = scanner.cut_bytes() as u64;

@@ -20,6 +20,8 @@ pub const HOOK_DEADLINE: Duration = Duration::from_millis(400);
 pub const HOOK_READ_DEADLINE: Duration = Duration::from_millis(300);
 /// How long a hook waits for the journal lock before it writes a segment of its own.
 pub const JOURNAL_LOCK_WAIT: Duration = Duration::from_millis(50);
+/// How long a command waits for another one that is draining.
+pub const DRAIN_WAIT: Duration = Duration::from_secs(2);
 /// A journal segment over this size is closed and a new one begun.
 pub const JOURNAL_SEGMENT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Past this much undrained journal, frames keep ids, command, outcome and exit code only.

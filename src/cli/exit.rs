@@ -60,6 +60,8 @@ impl std::error::Error for Exit {}
 /// The exit code of an error chain.
 pub fn code_of(error: &anyhow::Error) -> u8 {
     use crate::app::drain::DrainError;
+    use crate::app::follow::FollowError;
+    use crate::app::lookup::LookupError;
     use crate::ports::recorder::StoreError;
     let of_store = |e: &StoreError| match e {
         StoreError::Busy => 75,
@@ -78,6 +80,18 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
         }
         if let Some(DrainError::Store(store)) = cause.downcast_ref::<DrainError>() {
             return of_store(store);
+        }
+        match cause.downcast_ref::<FollowError>() {
+            Some(FollowError::Store(store)) => return of_store(store),
+            Some(FollowError::Io { .. }) => return 74,
+            Some(FollowError::NotRecognised(_)) => return 65,
+            None => {}
+        }
+        match cause.downcast_ref::<LookupError>() {
+            Some(LookupError::Store(store)) => return of_store(store),
+            Some(LookupError::Unknown(_) | LookupError::NoneHere { .. }) => return 69,
+            Some(LookupError::Ambiguous { .. }) => return 64,
+            None => {}
         }
         if cause.is::<std::io::Error>() || cause.is::<DrainError>() {
             return 74;

@@ -13,13 +13,19 @@ use crate::ports::wake::Wake;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Looks a variable up.
+pub type Lookup = Box<dyn Fn(&str) -> Option<String>>;
+
+/// Opens a spool below a folder.
+pub type OpenSpool = Box<dyn Fn(&Path) -> io::Result<Box<dyn Spool>>>;
+
 /// The environment, read once.
 pub struct Environment {
     pub home_dir: Option<PathBuf>,
     pub cwd: PathBuf,
     /// fornax's own home.
     pub fornax_home: PathBuf,
-    pub var: Box<dyn Fn(&str) -> Option<String>>,
+    pub var: Lookup,
     pub self_exe: PathBuf,
     pub cores: usize,
 }
@@ -35,7 +41,7 @@ pub struct Parts {
     pub clock: Box<dyn Clock>,
     pub journal: Box<dyn JournalReader>,
     pub open_store: OpenStore,
-    pub open_spool: Box<dyn Fn(&Path) -> io::Result<Box<dyn Spool>>>,
+    pub open_spool: OpenSpool,
     pub wake: Box<dyn Fn() -> Box<dyn Wake>>,
     pub subjects: Box<dyn SubjectFactory>,
 }

@@ -16,6 +16,8 @@ pub struct Told<'a> {
     pub tool_input: Option<&'a Value>,
     pub text: Option<&'a str>,
     pub exit_code: Option<i64>,
+    /// Folder that paths are shown relative to.
+    pub cwd: Option<&'a str>,
 }
 
 /// The line of an event, coloured; safe for a terminal.
@@ -46,11 +48,13 @@ pub fn line(told: &Told<'_>) -> String {
 pub fn tool(told: &Told<'_>) -> String {
     let name = one_line(told.tool_name.unwrap_or("tool"));
     let what = told.tool_input.map(subject).unwrap_or_default();
-    if what.is_empty() {
-        name
-    } else {
-        format!("{name}: {}", shorten(&one_line(&what), TEXT_CHARS))
-    }
+    let what = below(&what, told.cwd);
+    if what.is_empty() { name } else { format!("{name}: {}", shorten(&one_line(what), TEXT_CHARS)) }
+}
+
+/// A path without the folder it is in; anything else as it is.
+pub fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
+    cwd.and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/')).unwrap_or(path)
 }
 
 /// The telling part of a tool's input: the command, the path, the pattern.

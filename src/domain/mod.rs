@@ -17,3 +17,4 @@ pub mod record;
 pub mod summaries;
 pub mod tag;
 pub mod usage;
+pub mod verdict;

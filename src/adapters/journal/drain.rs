@@ -3,13 +3,14 @@
 use super::frame::decode;
 use super::write::{open_append, runtime_name};
 use super::{CLOSED_PREFIX, CURRENT, DRAIN_LOCK, LOCK, NEWER_PREFIX, SUFFIX};
-use crate::base::limits::{HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
+use crate::base::limits::{DRAIN_WAIT, HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
 use crate::base::lines::{Lines, Piece};
 use crate::ports::journal::{Frame, JournalReader, Segment};
 use std::any::Any;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A home's journal, as a drainer sees it.
 pub struct JournalFolder {
@@ -74,10 +75,17 @@ impl JournalReader for JournalFolder {
             super::write::make_private_folder(&self.folder)?;
         }
         let lock = open_append(&self.folder.join(DRAIN_LOCK))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Some(Box::new(lock))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(e),
+        let start = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Some(Box::new(lock))),
+                // Another drainer is at it: what it takes will be in the store soon.
+                Err(TryLockError::WouldBlock) if start.elapsed() < DRAIN_WAIT => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(e)) => return Err(e),
+            }
         }
     }
 

@@ -11,31 +11,36 @@ use rusqlite::Row;
 pub(super) const QUERIES: &[(&str, &str)] = &[
     (
         "usage",
-        "SELECT hex(u.uid), json_object('type', 'usage', 'session_id', c.native_id, 'scope', u.scope,
+        // Of several copies the one that knows its turn, then the first by place.
+        "SELECT hex(uid), record FROM (SELECT u.uid, u.order_us, row_number() OVER (
+            PARTITION BY u.uid ORDER BY u.turn_id IS NULL, s.path, u.offset) AS nth,
+            json_object('type', 'usage', 'session_id', c.native_id, 'scope', u.scope,
             'response_id', u.response_id, 'request_id', u.request_id, 'turn_id', u.turn_id,
             'model', u.model, 'copied_from', u.copied_from, 'input', u.input,
             'cached_input', u.cached_input, 'cache_write_input', u.cache_write_input,
             'output', u.output, 'reasoning_output', u.reasoning_output, 'total', u.total,
-            'observed_at', u.observed_at)
+            'observed_at', u.observed_at) AS record
          FROM usage u JOIN conversation c ON c.id = u.conversation
          JOIN source s ON s.id = u.source AND s.generation = u.generation
-         WHERE u.conversation = ?1 GROUP BY u.uid ORDER BY u.order_us, u.uid",
+         WHERE u.conversation = ?1) WHERE nth = 1 ORDER BY order_us, uid",
     ),
     (
         "lineage",
         "SELECT l.relation || ' ' || l.related_key || ' ' || c.key,
             json_object('type', 'lineage', 'conversation', c.key, 'relation', l.relation,
             'related', l.related_key)
-         FROM lineage l JOIN conversation c ON c.id = l.conversation
-         WHERE l.conversation = ?1 ORDER BY l.relation, l.related_key",
+         FROM visible_lineage l JOIN conversation c ON c.id = l.conversation
+         WHERE l.conversation = ?1 GROUP BY l.relation, l.related_key
+         ORDER BY l.relation, l.related_key",
     ),
     (
         "turn",
         "SELECT f.name || ' ' || f.value || ' ' || c.key,
             json_object('type', 'turn', 'session_id', c.native_id, 'fact', f.name,
             'value', f.value)
-         FROM fact f JOIN conversation c ON c.id = f.conversation
-         WHERE f.conversation = ?1 ORDER BY f.name, f.first_us, f.value",
+         FROM visible_fact f JOIN conversation c ON c.id = f.conversation
+         WHERE f.conversation = ?1 GROUP BY f.name, f.value
+         ORDER BY f.name, min(f.first_us), f.value",
     ),
     (
         "loss",

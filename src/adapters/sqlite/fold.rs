@@ -5,7 +5,6 @@
 //! different outcomes are a disagreement, and it is kept.
 
 use crate::base::hash::{Digest, Hasher};
-use crate::domain::record::EventRecord;
 
 /// The rank and content of one sighting, as far as the fold needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,26 +49,17 @@ pub(super) fn fold(mut said: Vec<Said>) -> Folded {
 }
 
 /// Hash of everything an event states, its place and times of receipt left out.
-pub(super) fn content_hash(event: &EventRecord) -> Digest {
+pub(super) fn content_hash(parts: [Option<&str>; 9]) -> Digest {
     let mut hasher = Hasher::new();
-    let mut part = |text: Option<&str>| {
-        match text {
+    for part in parts {
+        match part {
             Some(text) => {
                 hasher.update(&(text.len() as u64).to_le_bytes());
                 hasher.update(text.as_bytes());
             }
             None => hasher.update(&u64::MAX.to_le_bytes()),
-        };
-    };
-    part(event.turn_id.as_deref());
-    part(event.call_id.as_deref());
-    part(event.agent_id.as_deref());
-    part(event.outcome.as_ref().map(|o| o.as_str()));
-    part(event.tool_name.as_deref());
-    part(event.tool_input.as_ref().map(ToString::to_string).as_deref());
-    part(event.tool_response.as_ref().map(ToString::to_string).as_deref());
-    part(event.text.as_deref());
-    part(event.raw.as_ref().map(ToString::to_string).as_deref());
+        }
+    }
     hasher.digest()
 }
 

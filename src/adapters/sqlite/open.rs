@@ -8,11 +8,12 @@ use super::migrate;
 use crate::base::limits::STORE_BUSY;
 use crate::ports::recorder::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A WAL smaller than this is left to a later command on close.
 const WAL_LEFT_BYTES_MAX: u64 = 512 * 1024;
@@ -51,10 +52,8 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut conn = Connection::open_with_flags(&path, flags).map_err(map)?;
         conn.busy_timeout(STORE_BUSY).map_err(map)?;
-        let (_, version) = migrate::versions(&conn)?;
-        if version > migrate::CURRENT {
-            return Err(StoreError::Newer { found: version, supported: migrate::CURRENT });
-        }
+        // Setting WAL mode writes into the file, so what is not ours is refused before.
+        migrate::check(&conn, &path)?;
         configure(&conn)?;
         migrate::run(&mut conn, &path)?;
         let namespace = settle_namespace(&conn, options.namespace)?;
@@ -100,8 +99,7 @@ fn prepare_file(path: &Path, create: bool) -> Result<bool, StoreError> {
 }
 
 fn configure(conn: &Connection) -> Result<(), StoreError> {
-    let mode: String =
-        conn.query_row("PRAGMA journal_mode = WAL", [], |r| r.get(0)).map_err(map)?;
+    let mode = wal_mode(conn)?;
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(StoreError::Io("the file system does not allow WAL mode".to_owned()));
     }
@@ -114,21 +112,46 @@ fn configure(conn: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Sets WAL mode. Turning it on needs the file alone and does not honour the busy timeout, so a
+/// store that two processes make at once is asked for again.
+fn wal_mode(conn: &Connection) -> Result<String, StoreError> {
+    let start = Instant::now();
+    loop {
+        let mode = conn.query_row("PRAGMA journal_mode = WAL", [], |r| r.get(0)).map_err(map);
+        match mode {
+            Err(StoreError::Busy) if start.elapsed() < STORE_BUSY => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+}
+
 fn settle_namespace(conn: &Connection, wanted: Option<&str>) -> Result<String, StoreError> {
-    conn.execute(
-        "INSERT OR IGNORE INTO meta (name, value) VALUES ('namespace', ?1)",
-        [wanted.unwrap_or("local")],
-    )
-    .map_err(map)?;
-    let held: String = conn
-        .query_row("SELECT value FROM meta WHERE name = 'namespace'", [], |r| r.get(0))
-        .map_err(map)?;
+    let held = match held_namespace(conn)? {
+        Some(held) => held,
+        // Only a fresh store is written to: opening must not wait for another writer.
+        None => {
+            conn.execute(
+                "INSERT OR IGNORE INTO meta (name, value) VALUES ('namespace', ?1)",
+                [wanted.unwrap_or("local")],
+            )
+            .map_err(map)?;
+            held_namespace(conn)?.unwrap_or_default()
+        }
+    };
     match wanted {
         Some(wanted) if wanted != held => Err(StoreError::Other(format!(
             "this home belongs to namespace '{held}', not '{wanted}'; use another --home"
         ))),
         _ => Ok(held),
     }
+}
+
+fn held_namespace(conn: &Connection) -> Result<Option<String>, StoreError> {
+    conn.query_row("SELECT value FROM meta WHERE name = 'namespace'", [], |r| r.get(0))
+        .optional()
+        .map_err(map)
 }
 
 /// Mode 0600.
@@ -198,6 +221,16 @@ mod tests {
         assert_eq!(SqliteStore::open(&options(home.path())).unwrap().namespace, "team");
         let other = OpenOptions { home: home.path(), namespace: Some("else"), create: true };
         assert!(SqliteStore::open(&other).is_err());
+    }
+
+    #[test]
+    fn opening_does_not_wait_for_a_writer() {
+        let home = tempfile::tempdir().unwrap();
+        let writer = SqliteStore::open(&options(home.path())).unwrap();
+        writer.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let start = std::time::Instant::now();
+        SqliteStore::open(&options(home.path())).unwrap();
+        assert!(start.elapsed() < STORE_BUSY);
     }
 
     #[test]

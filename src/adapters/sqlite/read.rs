@@ -16,15 +16,15 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
-    (SELECT related_key FROM lineage l WHERE l.conversation = c.id AND relation = 'parent'
-     ORDER BY related_key LIMIT 1),
-    (SELECT value FROM fact f WHERE f.conversation = c.id AND name = 'cwd'
+    (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
+     AND relation = 'parent' ORDER BY related_key LIMIT 1),
+    (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'cwd'
      ORDER BY first_us, value LIMIT 1),
-    (SELECT value FROM fact f WHERE f.conversation = c.id AND name = 'title'
+    (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'title'
      ORDER BY last_us DESC, value LIMIT 1),
-    (SELECT group_concat(value, char(31)) FROM (SELECT value FROM fact f
-     WHERE f.conversation = c.id AND name = 'model' ORDER BY first_us, value)),
-    (SELECT value FROM fact f WHERE f.conversation = c.id AND name = 'agent_version'
+    (SELECT group_concat(value, char(31)) FROM (SELECT value FROM visible_fact f
+     WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
+    (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
      ORDER BY last_us DESC, value DESC LIMIT 1),
     c.first_us, c.last_us, c.events, c.failed_calls, c.losses FROM conversation c ";
 
@@ -125,15 +125,19 @@ impl Reader for SqliteStore {
     }
 
     fn capabilities(&self, conversation: i64) -> Result<Rows<CapabilityRow>, StoreError> {
-        self.isolated(
+        let mut found = self.isolated(
             "SELECT c.key, c.native_id, k.provider, k.schema_version, k.signals, k.notes,
                     k.observed_at
-             FROM capability k JOIN conversation c ON c.id = k.conversation
-             WHERE k.conversation = ?1 ORDER BY k.provider",
+             FROM visible_capability k JOIN conversation c ON c.id = k.conversation
+             WHERE k.conversation = ?1
+             ORDER BY k.provider, k.signals DESC, k.notes DESC, k.observed_at",
             [conversation],
             |row| row.get::<_, String>(0),
             capability,
-        )
+        )?;
+        // Of several declarations the greatest by text counts, whatever order they came in.
+        found.rows.dedup_by_key(|row| row.id);
+        Ok(found)
     }
 
     fn losses(&self, conversation: Option<i64>) -> Result<Vec<LossRow>, StoreError> {

@@ -9,6 +9,19 @@ use crate::ports::recorder::StoreError;
 use rusqlite::params;
 use std::collections::BTreeSet;
 
+/// Tables whose rows belong to a generation of a source.
+const SWEPT: &[&str] = &[
+    "sighting",
+    "evidence",
+    "claim",
+    "usage",
+    "loss",
+    "quarantine",
+    "fact",
+    "capability",
+    "lineage",
+];
+
 impl Writer<'_> {
     /// Makes this generation the visible one and sweeps the rows of the others.
     pub(super) fn flip(&mut self) -> Result<(), StoreError> {
@@ -28,14 +41,48 @@ impl Writer<'_> {
             .prepare_cached(&format!("SELECT event FROM sighting {of}"))
             .and_then(|mut s| s.query_map(place, |r| r.get(0))?.collect::<Result<_, _>>())
             .map_err(map)?;
+        let mut conversations = BTreeSet::new();
+        for table in ["evidence", "claim", "usage", "loss", "fact", "capability", "lineage"] {
+            let sql = format!("SELECT DISTINCT conversation FROM {table} {of}");
+            let found: BTreeSet<Option<i64>> = self
+                .tx
+                .prepare_cached(&sql)
+                .and_then(|mut s| s.query_map(place, |r| r.get(0))?.collect::<Result<_, _>>())
+                .map_err(map)?;
+            conversations.extend(found.into_iter().flatten());
+        }
         self.uncount_losses(&of)?;
-        for table in ["sighting", "evidence", "claim", "usage", "loss", "quarantine"] {
+        for table in SWEPT {
             self.run(&format!("DELETE FROM {table} {of}"), place)?;
         }
         for event in events {
             self.refold(event)?;
         }
-        self.flush_deltas()
+        conversations.extend(self.deltas.keys());
+        self.flush_deltas()?;
+        self.drop_empty(&conversations)
+    }
+
+    /// Removes conversations of which nothing is left.
+    fn drop_empty(&mut self, conversations: &BTreeSet<i64>) -> Result<(), StoreError> {
+        for id in conversations {
+            let gone = self.run(
+                "DELETE FROM conversation WHERE id = ?1
+                   AND NOT EXISTS (SELECT 1 FROM event WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM evidence WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM claim WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM usage WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM loss WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM fact WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM capability WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM lineage WHERE conversation = ?1)",
+                [id],
+            )?;
+            if gone {
+                self.conversations.retain(|_, held| held != id);
+            }
+        }
+        Ok(())
     }
 
     /// Takes losses that are about to be deleted out of their conversations' counters.

@@ -134,6 +134,8 @@ impl SqliteStore {
             let mut writer = Writer::new(&tx, ids, source, generation, batch.ingress.as_str());
             if batch.fresh {
                 writer.sweep("=")?;
+                // A replay counts what it ignores anew.
+                writer.run("UPDATE source SET ignored = '{}' WHERE id = ?1", [source])?;
             }
             if batch.watermark.is_some() {
                 writer.retract_torn()?;

@@ -23,8 +23,6 @@ pub(super) struct Delta {
     pub(super) events: i64,
     pub(super) failed_calls: i64,
     pub(super) losses: i64,
-    pub(super) first_us: Option<i64>,
-    pub(super) last_us: Option<i64>,
 }
 
 /// One transaction's view: where its rows go and what they add up to.
@@ -64,8 +62,8 @@ impl<'a> Writer<'a> {
             (Body::Usage(usage), Some(id)) => self.usage(sealed, usage, id)?,
             (Body::Lineage(lineage), Some(id)) => self.run(
                 "INSERT OR IGNORE INTO lineage
-                   (conversation, relation, related_key, source, offset, line_hash, path)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                   (conversation, relation, related_key, source, offset, line_hash, path, generation)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 params![
                     id,
                     lineage.relation.as_str(),
@@ -73,7 +71,8 @@ impl<'a> Writer<'a> {
                     self.source,
                     sealed.place.offset.cast_signed(),
                     sealed.place.line_hash.as_bytes(),
-                    sealed.place.path
+                    sealed.place.path,
+                    self.generation
                 ],
             )?,
             (Body::Turn(turn), Some(id)) => {
@@ -173,17 +172,10 @@ impl<'a> Writer<'a> {
         };
         let seen = self.sighting(sealed, event, row)?;
         if new {
-            let failed =
-                is_failed_call(event.kind.as_str(), event.outcome.as_ref().map(|o| o.as_str()));
+            let outcome = event.outcome.as_ref().map(|o| o.as_str());
             let delta = self.deltas.entry(conversation).or_default();
             delta.events += 1;
-            delta.failed_calls += i64::from(failed);
-            if event.order_us != 0 {
-                delta.first_us =
-                    Some(delta.first_us.map_or(event.order_us, |f| f.min(event.order_us)));
-                delta.last_us =
-                    Some(delta.last_us.map_or(event.order_us, |l| l.max(event.order_us)));
-            }
+            delta.failed_calls += i64::from(is_failed_call(event.kind.as_str(), outcome));
         } else if seen {
             self.refold(row)?;
         }
@@ -192,6 +184,20 @@ impl<'a> Writer<'a> {
 
     fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {
         let json = |v: &Option<serde_json::Value>| v.as_ref().map(ToString::to_string);
+        let (input, response) = (json(&event.tool_input), json(&event.tool_response));
+        let raw = json(&event.raw);
+        let outcome = event.outcome.as_ref().map(|o| o.as_str());
+        let content = content_hash([
+            event.turn_id.as_deref(),
+            event.call_id.as_deref(),
+            event.agent_id.as_deref(),
+            outcome,
+            event.tool_name.as_deref(),
+            input.as_deref(),
+            response.as_deref(),
+            event.text.as_deref(),
+            raw.as_deref(),
+        ]);
         let (offset, length, line_hash, path) = place_params(&sealed.place);
         self.run(
             "INSERT OR IGNORE INTO sighting
@@ -211,19 +217,19 @@ impl<'a> Writer<'a> {
                 path,
                 sealed.place.index,
                 event.rank,
-                content_hash(event).as_bytes().get(..16),
+                content.as_bytes().get(..16),
                 self.ingress,
                 event.native.space,
                 event.native.id,
                 event.turn_id,
                 event.call_id,
                 event.agent_id,
-                event.outcome.as_ref().map(|o| o.as_str()),
+                outcome,
                 event.tool_name,
-                json(&event.tool_input),
-                json(&event.tool_response),
+                input,
+                response,
                 event.text,
-                json(&event.raw),
+                raw,
                 event.observed_at,
                 event.clock_source.as_str(),
                 event.order_us
@@ -375,14 +381,14 @@ impl<'a> Writer<'a> {
 
     fn fact(&self, conversation: i64, name: &str, value: &str, at: i64) -> Result<(), StoreError> {
         self.run(
-            "INSERT INTO fact (conversation, name, value, first_us, last_us)
-             VALUES (?1, ?2, ?3, ?4, ?4)
-             ON CONFLICT (conversation, name, value) DO UPDATE SET
+            "INSERT INTO fact (conversation, name, value, first_us, last_us, source, generation)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
+             ON CONFLICT (conversation, name, value, source, generation) DO UPDATE SET
                first_us = CASE WHEN first_us = 0 THEN excluded.first_us
                                WHEN excluded.first_us = 0 THEN first_us
                                ELSE min(first_us, excluded.first_us) END,
                last_us = max(last_us, excluded.last_us)",
-            params![conversation, name, value, at],
+            params![conversation, name, value, at, self.source, self.generation],
         )
         .map(|_| ())
     }
@@ -393,9 +399,10 @@ impl<'a> Writer<'a> {
         let notes = serde_json::to_string(&record.capabilities.notes).map_err(other)?;
         self.run(
             "INSERT INTO capability
-               (conversation, provider, schema_version, signals, notes, observed_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (conversation, provider) DO UPDATE SET
+               (conversation, provider, schema_version, signals, notes, observed_at, source,
+                generation)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (conversation, provider, source, generation) DO UPDATE SET
                observed_at = CASE WHEN (excluded.signals, excluded.notes) = (signals, notes)
                                   THEN min(observed_at, excluded.observed_at)
                                   ELSE excluded.observed_at END,
@@ -408,7 +415,9 @@ impl<'a> Writer<'a> {
                 record.capabilities.schema_version,
                 signals,
                 notes,
-                record.observed_at
+                record.observed_at,
+                self.source,
+                self.generation
             ],
         )
     }
@@ -442,24 +451,19 @@ impl<'a> Writer<'a> {
         Ok(added)
     }
 
+    /// Moves the counters; the span of activity is that of the events as they are now, since an
+    /// event can move (another sighting) or go (a replay).
     pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
         for (id, delta) in std::mem::take(&mut self.deltas) {
             self.run(
                 "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
                    losses = losses + ?4,
-                   first_us = CASE WHEN ?5 IS NULL THEN first_us
-                                   ELSE min(coalesce(first_us, ?5), ?5) END,
-                   last_us = CASE WHEN ?6 IS NULL THEN last_us
-                                  ELSE max(coalesce(last_us, ?6), ?6) END
+                   first_us = (SELECT min(order_us) FROM event
+                               WHERE conversation = ?1 AND order_us > 0),
+                   last_us = (SELECT max(order_us) FROM event
+                              WHERE conversation = ?1 AND order_us > 0)
                  WHERE id = ?1",
-                params![
-                    id,
-                    delta.events,
-                    delta.failed_calls,
-                    delta.losses,
-                    delta.first_us,
-                    delta.last_us
-                ],
+                params![id, delta.events, delta.failed_calls, delta.losses],
             )?;
         }
         Ok(())

@@ -13,12 +13,14 @@ use serde_json::json;
 pub(super) fn run(args: &ExportArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let store = parts.store(false, None, &|text| ui.note(text)).context("cannot export")?;
     let reader = store.reader();
+    let mut unreadable = Vec::new();
     let conversations = match &args.session {
         Some(word) => vec![lookup::by_word(reader, word)?],
         None => {
-            let mut rows = reader.conversations()?.rows;
-            rows.sort_by(|a, b| a.key.cmp(&b.key));
-            rows
+            let mut found = reader.conversations()?;
+            found.rows.sort_by(|a, b| a.key.cmp(&b.key));
+            unreadable = found.failed;
+            found.rows
         }
     };
     let out = parts.absolute(&args.out);
@@ -29,6 +31,7 @@ pub(super) fn run(args: &ExportArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         WireArg::Full => Wire::Full,
     };
     let mut export = Export::new(reader, spool.as_mut(), wire);
+    export.fail(unreadable);
     for conversation in &conversations {
         export.conversation(conversation).context("cannot read the store")?;
     }

@@ -7,7 +7,7 @@ use crate::base::time::Micros;
 use crate::cli::args::ShowArgs;
 use crate::cli::command::verify;
 use crate::cli::parts::Parts;
-use crate::cli::story::{Told, line};
+use crate::cli::story::{Told, below, line};
 use crate::cli::ui::{Tone, Ui};
 use crate::domain::event::EventKind;
 use crate::ports::reader::{
@@ -66,10 +66,10 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
 }
 
 fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
-    let version = row.agent_version.as_deref().map(|v| format!(" {v}")).unwrap_or_default();
+    let version = row.agent_version.as_deref().map(one_line).unwrap_or_default();
     let title = row.title.as_deref().map(one_line).unwrap_or_else(|| row.native_id.clone());
     ui.line(&Ui::tone(Tone::Strong, &title))?;
-    ui.line(&format!("{}{}  {}", row.provider, one_line(&version), one_line(&row.key)))?;
+    ui.line(&format!("{} {version}  {}", one_line(&row.provider), one_line(&row.key)))?;
     if let Some(cwd) = &row.cwd {
         ui.line(&format!("in {}", one_line(cwd)))?;
     }
@@ -116,6 +116,7 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
             tool_input: event.tool_input.as_ref(),
             text: event.text.as_deref(),
             exit_code: exits.get(&event.id).copied(),
+            cwd: story.conversation.cwd.as_deref(),
         };
         let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
         let disagree = if event.disagrees { "  [sources disagree]" } else { "" };
@@ -145,7 +146,8 @@ fn edits(story: &Story, event: Uuid) -> Vec<String> {
             let diff = text("diff");
             let added = diff.lines().filter(|l| l.starts_with('+')).count();
             let removed = diff.lines().filter(|l| l.starts_with('-')).count();
-            format!("{} (+{added} -{removed})", one_line(text("path")))
+            let path = below(text("path"), story.conversation.cwd.as_deref());
+            format!("{} (+{added} -{removed})", one_line(path))
         })
         .collect()
 }

@@ -14,7 +14,7 @@ use crate::domain::payload::EvidenceKind;
 use crate::domain::record::{Body, Sealed};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
@@ -52,11 +52,12 @@ pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         }
     }
     let mut searched = Instant::now();
+    let mut told = ToldBefore::default();
     loop {
         let mut printed = Ok(());
         follow.step(store.recorder(), &mut |records| {
             if printed.is_ok() {
-                printed = print(records, ui);
+                printed = print(records, &mut told, ui);
             }
         })?;
         printed?;
@@ -75,7 +76,26 @@ pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     }
 }
 
-fn print(records: &[Sealed], ui: &mut Ui) -> Result<()> {
+/// Lines told already: a second telling of an event or claim in the same words is not printed.
+#[derive(Default)]
+struct ToldBefore {
+    lines: HashSet<(Uuid, String)>,
+}
+
+impl ToldBefore {
+    /// Lines remembered at most; forgetting them only repeats a line.
+    const MAX: usize = 20_000;
+
+    /// True the first time that this is said of a record.
+    fn is_new(&mut self, id: Uuid, line: &str) -> bool {
+        if self.lines.len() >= Self::MAX {
+            self.lines.clear();
+        }
+        self.lines.insert((id, line.to_owned()))
+    }
+}
+
+fn print(records: &[Sealed], before: &mut ToldBefore, ui: &mut Ui) -> Result<()> {
     if ui.json {
         for record in records.iter().filter_map(as_json) {
             ui.json(&record)?;
@@ -93,11 +113,15 @@ fn print(records: &[Sealed], ui: &mut Ui) -> Result<()> {
                     tool_input: event.tool_input.as_ref(),
                     text: event.text.as_deref(),
                     exit_code: exits.get(&event.id).copied(),
+                    cwd: None,
                 };
                 let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
-                ui.line(&format!("{time} {}", line(&told)))?;
+                let told = line(&told);
+                if before.is_new(event.id, &told) {
+                    ui.line(&format!("{time} {told}"))?;
+                }
             }
-            Body::Claim(claim) => {
+            Body::Claim(claim) if before.is_new(claim.id, &claim.text) => {
                 let text = crate::base::text::one_line(&claim.text);
                 ui.line(&format!("         {} {text}", Ui::tone(Tone::Strong, "claim")))?;
             }

@@ -9,6 +9,7 @@
 
 mod jobs;
 mod lexer;
+mod looks;
 mod options;
 mod parser;
 mod reach;
@@ -22,6 +23,7 @@ mod wrappers;
 
 use serde::{Deserialize, Serialize};
 
+pub use looks::only_looks;
 pub use touches::may_change_files;
 
 /// A command longer than this many bytes is not read.

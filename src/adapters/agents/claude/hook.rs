@@ -157,7 +157,7 @@ impl<'a> Payload<'a> {
             "SubagentStart" => (owned("cwd"), None, None, "cwd"),
             "CwdChanged" => (owned("new_cwd"), None, None, "new_cwd"),
             "PostModelSwitch" => (None, owned("to_model"), None, "to_model"),
-            _ => return None,
+            _ => (owned("cwd"), None, None, "cwd"),
         };
         let stated = cwd.is_some() || model.is_some() || title.is_some();
         stated.then(|| TurnDraft {

@@ -1,3 +1,5 @@
+//! What became of a call, told from the answers of each kind of tool.
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Every hook event that Claude Code documents, and payloads that break its rules.
+
 use super::super::samples::{brief, events, evidence, fixture, hook};
 use super::*;
 use proptest::prelude::*;
@@ -73,11 +75,11 @@ fn every_event_of_the_list_has_its_kind_or_is_ignored() {
 }
 
 #[test]
-fn a_declaration_comes_first_then_the_event_then_its_evidence() {
+fn declaration_and_facts_come_first_then_the_event_then_its_evidence() {
     let said = said(&of("PostToolUse"));
     assert!(matches!(
         said.as_slice(),
-        [Message::Capabilities(_), Message::Event(_), Message::Evidence(_)]
+        [Message::Capabilities(_), Message::Turn(_), Message::Event(_), Message::Evidence(_)]
     ));
 }
 

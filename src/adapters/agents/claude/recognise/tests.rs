@@ -1,3 +1,5 @@
+//! Transcripts told from the near copies of other agents, and files beside them left alone.
+
 use super::super::samples::transcripts;
 use super::*;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Transcript lines of every kind: turns, calls, usage, facts, relations.
+
 use super::super::samples::{
     briefs, events, evidence, fixture, messages, read, transcripts, usage,
 };

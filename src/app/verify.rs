@@ -1,0 +1,256 @@
+//! `fornax verify`: the claims of a conversation against its evidence.
+//!
+//! Gathers what the pure verifier needs from the store: runs, edits and claims in the order in
+//! which they were seen. Nothing is decided here.
+
+use crate::domain::capability::{SignalAvailability, SignalClass};
+use crate::domain::command::CommandText;
+use crate::domain::event::{EventKind, Outcome};
+use crate::domain::record::Ingress;
+use crate::domain::verdict::{ClaimCase, Edit, Finding, ShellRun, Situation, Unseen, judge};
+use crate::ports::reader::{
+    ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, Reader, SeenAt,
+};
+use crate::ports::recorder::StoreError;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use uuid::Uuid;
+
+/// A claim with its finding.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    pub claim: ClaimRow,
+    pub finding: Finding,
+}
+
+/// All findings of a conversation, in the order of its claims.
+#[derive(Debug, Clone, Default)]
+pub struct Checks {
+    pub checked: Vec<Checked>,
+    pub failed: Vec<FailedRow>,
+}
+
+/// Checks every claim of a conversation.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Checks, StoreError> {
+    let events = reader.events(conversation.id)?;
+    let evidence = reader.evidence(conversation.id)?;
+    let claims = reader.claims(conversation.id)?;
+    let capabilities = reader.capabilities(conversation.id)?;
+    let mut failed = events.failed;
+    failed.extend(evidence.failed);
+    failed.extend(claims.failed);
+    failed.extend(capabilities.failed);
+    let order: HashMap<Uuid, i64> = (1i64..).zip(&events.rows).map(|(n, e)| (e.id, n)).collect();
+    let process_result = capabilities.rows.first().map_or(SignalAvailability::Unknown, |c| {
+        c.capabilities.state_of(&SignalClass::ProcessResult)
+    });
+    let situation = Situation {
+        runs: runs(&events.rows, &evidence.rows, &order),
+        edits: edits(&evidence.rows, &order),
+        unseen: unseen(&events.rows, &order),
+        process_result,
+    };
+    let checked = claims
+        .rows
+        .into_iter()
+        .map(|claim| {
+            let case = ClaimCase {
+                id: claim.id,
+                text: claim.text.clone(),
+                subject: claim.subject.clone(),
+                turn: claim.turn_id.clone(),
+                order: order.get(&claim.event_id).copied().unwrap_or(i64::MAX),
+            };
+            let finding = judge(&case, &situation);
+            Checked { claim, finding }
+        })
+        .collect();
+    Ok(Checks { checked, failed })
+}
+
+/// The shell commands of a conversation with what became of them.
+fn runs(
+    events: &[EventRow],
+    evidence: &[EvidenceRow],
+    order: &HashMap<Uuid, i64>,
+) -> Vec<ShellRun> {
+    let mut by_event: HashMap<Uuid, Vec<&EvidenceRow>> = HashMap::new();
+    for row in evidence {
+        by_event.entry(row.event_id).or_default().push(row);
+    }
+    let resolved: HashSet<&str> = events
+        .iter()
+        .filter(|e| e.kind == EventKind::PostToolUse.as_str())
+        .filter_map(|e| e.call_id.as_deref())
+        .collect();
+    events
+        .iter()
+        .filter(|e| is_run(e, &resolved))
+        .filter_map(|e| {
+            let of_event = by_event.get(&e.id).map(Vec::as_slice).unwrap_or_default();
+            run(e, of_event, *order.get(&e.id)?)
+        })
+        .collect()
+}
+
+/// A result, or a proposal of which no result was seen.
+fn is_run(event: &EventRow, resolved: &HashSet<&str>) -> bool {
+    let pending = event.kind == EventKind::PreToolUse.as_str()
+        && event.call_id.as_deref().is_none_or(|id| !resolved.contains(id));
+    event.kind == EventKind::PostToolUse.as_str() || pending
+}
+
+fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64) -> Option<ShellRun> {
+    let exit = evidence.iter().find(|e| e.kind == "exit_code");
+    let command = exit
+        .and_then(|e| command_text(e.payload.get("command")?))
+        .or_else(|| shell_command(event))?;
+    let exit_code = exit.and_then(|e| e.payload.get("exit_code")?.as_i64());
+    let heuristic =
+        exit.is_some_and(|e| e.payload.get("heuristic").and_then(Value::as_bool) == Some(true));
+    let outcome = match exit_code {
+        Some(0) => Outcome::Ok,
+        Some(_) => Outcome::Failed,
+        None => Outcome::from_tag(event.outcome.as_deref().unwrap_or("unknown")),
+    };
+    // Success without a number counts only where the host itself states it.
+    let stated = exit.is_some() || evidence.iter().any(|e| e.kind == "tool_result");
+    let outcome = if outcome == Outcome::Ok && !stated { Outcome::Unknown } else { outcome };
+    let disagreeing = event.disagrees && exit_code.is_none();
+    Some(ShellRun {
+        command,
+        outcome: if disagreeing { Outcome::Unknown } else { outcome },
+        exit_code,
+        heuristic,
+        output: event.tool_response.as_ref().map(output_text),
+        order,
+        turn: event.turn_id.clone(),
+        trusted: evidence.iter().all(|e| e.ingress == Ingress::BuiltIn.as_str()),
+        place: event.sightings.first().map(place).unwrap_or_default(),
+        evidence_ids: evidence
+            .iter()
+            .filter(|e| e.kind == "exit_code" || e.kind == "tool_result")
+            .map(|e| e.id)
+            .collect(),
+    })
+}
+
+/// The command in a tool's input, when the input is a shell's.
+fn shell_command(event: &EventRow) -> Option<CommandText> {
+    let input = event.tool_input.as_ref()?;
+    ["command", "cmd"].iter().find_map(|key| command_text(input.get(*key)?))
+}
+
+fn command_text(value: &Value) -> Option<CommandText> {
+    match value {
+        Value::String(line) => Some(CommandText::Line(line.clone())),
+        Value::Array(words) => words
+            .iter()
+            .map(|w| w.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>()
+            .map(CommandText::Argv),
+        _ => None,
+    }
+}
+
+/// All text of a tool's response, in order.
+fn output_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(inner @ Value::Object(_)) => output_text(&inner),
+            _ => text.clone(),
+        },
+        Value::Array(items) => items.iter().map(output_text).collect::<Vec<_>>().join("\n"),
+        Value::Object(map) => ["stdout", "output", "text", "content", "stderr", "error"]
+            .iter()
+            .filter_map(|key| map.get(*key))
+            .map(output_text)
+            .collect::<Vec<_>>()
+            .join("\n"),
+        _ => String::new(),
+    }
+}
+
+fn edits(evidence: &[EvidenceRow], order: &HashMap<Uuid, i64>) -> Vec<Edit> {
+    evidence
+        .iter()
+        .filter(|e| e.kind == "file_diff")
+        .filter_map(|e| {
+            let path = e.payload.get("path")?.as_str()?.to_owned();
+            Some(Edit { path, order: *order.get(&e.event_id)? })
+        })
+        .collect()
+}
+
+/// Input keys of tools that only read, search or keep a list.
+const READING_KEYS: &[&str] = &[
+    "file_path",
+    "path",
+    "paths",
+    "notebook_path",
+    "offset",
+    "limit",
+    "pages",
+    "pattern",
+    "glob",
+    "type",
+    "output_mode",
+    "multiline",
+    "head_limit",
+    "query",
+    "queries",
+    "url",
+    "todos",
+    "plan",
+    "explanation",
+    "-A",
+    "-B",
+    "-C",
+    "-n",
+    "-i",
+    "taskId",
+    "task_id",
+    "bash_id",
+    "shell_id",
+    "name",
+    "filter",
+    "status",
+    "subject",
+    "activeForm",
+    "max_results",
+];
+
+/// Tool calls whose effect on the tests is not known: no shell, and input that is more than a look.
+/// File tools report their edits; a sub-agent or a foreign tool reports nothing here.
+fn unseen(events: &[EventRow], order: &HashMap<Uuid, i64>) -> Vec<Unseen> {
+    events
+        .iter()
+        .filter(|e| {
+            e.kind == EventKind::PreToolUse.as_str() || e.kind == EventKind::PostToolUse.as_str()
+        })
+        .filter(|e| shell_command(e).is_none() && !only_reads(e.tool_input.as_ref()))
+        .filter_map(|e| {
+            let what = e.tool_name.clone().unwrap_or_else(|| "a tool".to_owned());
+            Some(Unseen { what, order: *order.get(&e.id)? })
+        })
+        .collect()
+}
+
+fn only_reads(input: Option<&Value>) -> bool {
+    match input {
+        Some(Value::Object(map)) => map.keys().all(|key| READING_KEYS.contains(&key.as_str())),
+        _ => false,
+    }
+}
+
+/// Where something was seen, in one word.
+pub fn place(seen: &SeenAt) -> String {
+    if seen.source.starts_with("hook:") {
+        let at = crate::base::time::Micros(i64::try_from(seen.offset).unwrap_or_default());
+        return format!("{} at {}", seen.source, at.human());
+    }
+    format!("{} byte {}", seen.source, seen.offset)
+}

@@ -1,0 +1,224 @@
+//! What a subject must be able to do to be judged, and where subjects come from.
+//!
+//! The traits speak in strings and JSON, not in domain types, so that a subject in another
+//! language fits behind them and a break mode can spell what the domain would never spell.
+//! Concrete adapters reach this module only through the factory that the composition root gives.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::domain::key::{ConversationKey, ItemCategory};
+
+/// A duty that a subject takes on; each contract case asks for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Offer {
+    /// `KeyCodec`.
+    KeyCodec,
+    /// `EnvelopeCodec`.
+    Envelope,
+    /// `NativeProbe`.
+    Native,
+    /// The conformance runner itself.
+    Runner,
+}
+
+impl Offer {
+    /// Every offer, in declaration order.
+    pub const ALL: [Self; 4] = [Self::KeyCodec, Self::Envelope, Self::Native, Self::Runner];
+
+    /// The name used in lists and in the pinned file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::KeyCodec => "key_codec",
+            Self::Envelope => "envelope",
+            Self::Native => "native",
+            Self::Runner => "runner",
+        }
+    }
+}
+
+/// A subject and what it offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectRow {
+    /// `builtin:keys`, ...
+    pub name: String,
+    /// What it can be asked to do.
+    pub offers: Vec<Offer>,
+}
+
+/// Makes fresh subjects; every case gets its own.
+pub trait SubjectFactory {
+    /// The subjects there are, in the order in which they are run.
+    fn subjects(&self) -> Vec<SubjectRow>;
+
+    /// A fresh key codec of the subject, when it offers one.
+    fn keys(&self, subject: &str) -> Option<Box<dyn KeyCodec>>;
+
+    /// A fresh envelope codec of the subject, when it offers one.
+    fn envelope(&self, subject: &str) -> Option<Box<dyn EnvelopeCodec>>;
+
+    /// A fresh native probe of the subject, when it offers one.
+    fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>>;
+}
+
+/// The native parts of a conversation key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyParts {
+    /// The agent runtime.
+    pub provider: String,
+    /// The corpus namespace.
+    pub namespace: String,
+    /// The provider's own id.
+    pub native_id: String,
+}
+
+impl KeyParts {
+    /// The parts, from borrowed text.
+    pub fn new(provider: &str, namespace: &str, native_id: &str) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            namespace: namespace.to_owned(),
+            native_id: native_id.to_owned(),
+        }
+    }
+}
+
+/// A parsed key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParsedKey {
+    /// The conversation, or the one that the item belongs to.
+    pub conversation: KeyParts,
+    /// Category and id, for an item key.
+    pub item: Option<(ItemCategory, String)>,
+}
+
+/// Writes and reads keys.
+pub trait KeyCodec {
+    /// The key of a conversation.
+    fn conversation(&mut self, parts: &KeyParts) -> Result<String, String>;
+
+    /// The key of an item.
+    fn item(
+        &mut self,
+        category: ItemCategory,
+        parts: &KeyParts,
+        item_id: &str,
+    ) -> Result<String, String>;
+
+    /// The identity behind a key of either kind.
+    fn parse(&mut self, key: &str) -> Result<ParsedKey, String>;
+}
+
+/// An envelope as it was read; values are JSON text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvelopeView {
+    /// The version it was written with.
+    pub schema_version: u32,
+    /// The agent runtime.
+    pub provider: String,
+    /// The adapter's version.
+    pub adapter_version: String,
+    /// The content class.
+    pub content_class: String,
+    /// The content.
+    pub fields: String,
+    /// Keys beside the named ones.
+    pub unknown: BTreeMap<String, String>,
+}
+
+/// The named parts of a new envelope; `fields` is JSON text.
+#[derive(Debug, Clone)]
+pub struct NewEnvelope {
+    /// The agent runtime.
+    pub provider: String,
+    /// The adapter's version.
+    pub adapter_version: String,
+    /// The content class.
+    pub content_class: String,
+    /// The content.
+    pub fields: String,
+}
+
+/// Reads, writes and carries extension envelopes, and validates canonical payloads.
+pub trait EnvelopeCodec {
+    /// Reads an envelope from its JSON text.
+    fn read(&mut self, text: &str) -> Result<EnvelopeView, String>;
+
+    /// Reads an envelope and writes it again, as a store or an export does.
+    fn rewrite(&mut self, text: &str) -> Result<String, String>;
+
+    /// Writes a new envelope with further top-level keys (name, JSON text).
+    fn make(&mut self, new: &NewEnvelope, unknown: &[(&str, &str)]) -> Result<String, String>;
+
+    /// Writes a record that carries the envelope, or none.
+    fn carry(&mut self, envelope: Option<&str>) -> Result<String, String>;
+
+    /// Reads a record and gives the envelope that it carries, as JSON text.
+    fn carried(&mut self, record: &str) -> Result<Option<String>, String>;
+
+    /// Checks a canonical payload against the closed shape of its evidence kind.
+    fn validate_payload(&mut self, kind: &str, payload: &Value) -> Result<(), String>;
+
+    /// The longest envelope accepted in bytes, and the deepest nesting, its own braces included.
+    fn bounds(&self) -> (usize, usize);
+}
+
+/// What became of one native line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeOutcome {
+    /// Canonical records came of it, possibly none.
+    Messages,
+    /// A known shape that is deliberately not translated.
+    Ignored,
+    /// A shape that the adapter does not know.
+    Unrecognized,
+}
+
+/// One piece of evidence that a line gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceView {
+    /// The provider that the evidence names as its own.
+    pub provider: String,
+    /// The extension envelope it carries, as JSON text.
+    pub extension: Option<String>,
+}
+
+/// What one native line became.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineView {
+    /// The adapter's outcome.
+    pub outcome: NativeOutcome,
+    /// The evidence among its messages.
+    pub evidence: Vec<EvidenceView>,
+}
+
+/// A native reader, seen through its identities and envelopes.
+///
+/// The lines are those of a Codex rollout. A subject must build at least one extension envelope
+/// for a finished command (`exec_command_end`, `item_completed` or a call's output).
+pub trait NativeProbe {
+    /// The conversation that a file of these lines at this path belongs to.
+    fn conversation_of(&mut self, path: &str, lines: &[Value]) -> Result<ConversationKey, String>;
+
+    /// What each line became, one entry a line, read in order by one adapter.
+    fn read_lines(&mut self, lines: &[Value]) -> Result<Vec<LineView>, String>;
+}
+
+/// Counts how often a break mode really changed an answer; zero means that it proves nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Fired(Rc<Cell<u64>>);
+
+impl Fired {
+    /// The mode changed an answer.
+    pub fn hit(&self) {
+        self.0.set(self.0.get().saturating_add(1));
+    }
+
+    /// How often it did.
+    pub fn count(&self) -> u64 {
+        self.0.get()
+    }
+}

@@ -1,0 +1,323 @@
+//! The verifier of test claims.
+//!
+//! The latest test run before the claim decides, those of the claim's own turn first. Only a
+//! literal status that reaches the shell, of a full run, with no edit after it, can verify or
+//! contradict. Everything else has a reason of its own.
+
+use super::{ClaimCase, Edit, Finding, Reason, ShellRun, Situation, TEST_RESULT_VERIFIER, Verdict};
+use crate::base::ids;
+use crate::base::text::{one_line, shorten};
+use crate::domain::capability::SignalAvailability;
+use crate::domain::claims::{self, ClaimSentence, Polarity, Scope as ClaimScope};
+use crate::domain::command::{
+    Scope, StatusReach, TestRun, may_change_files, only_looks, test_runs,
+};
+use crate::domain::event::Outcome;
+use crate::domain::summaries::{self, Summary};
+
+/// Characters of a command in a rationale.
+const COMMAND_CHARS: usize = 100;
+/// Exit codes that say that tests did not run to their end: pytest's usage (4) and "no tests" (5),
+/// `timeout` (124), not executable (126), not found (127), killed (137), terminated (143).
+const ABNORMAL_CODES: &[i64] = &[4, 5, 124, 126, 127, 130, 137, 143];
+
+/// A command with the test run in it.
+struct Candidate<'a> {
+    run: &'a ShellRun,
+    test: TestRun,
+    summary: Option<Summary>,
+}
+
+/// Judges one claim.
+pub fn judge(claim: &ClaimCase, situation: &Situation) -> Finding {
+    let (verdict, reason, rationale, run) = decide(claim, situation);
+    Finding {
+        id: ids::derive(&["finding", &claim.id.to_string(), TEST_RESULT_VERIFIER]),
+        claim_id: claim.id,
+        verdict,
+        reason,
+        rationale,
+        evidence_ids: run.map(|r| r.evidence_ids.clone()).unwrap_or_default(),
+        verifier_name: TEST_RESULT_VERIFIER.to_owned(),
+    }
+}
+
+type Decision<'a> = (Verdict, Reason, String, Option<&'a ShellRun>);
+
+fn decide<'a>(claim: &ClaimCase, situation: &'a Situation) -> Decision<'a> {
+    let said =
+        claims::extract(&claim.text).into_iter().find(|s| s.subject.as_str() == "test_result");
+    let Some(said) = said.filter(|_| claim.subject == "test_result") else {
+        let text = format!("no verifier for claims about {}", one_line(&claim.subject));
+        return (Verdict::Unavailable, Reason::NoVerifier, text, None);
+    };
+    let candidates = candidates(claim, situation);
+    let own_turn = |c: &&Candidate<'_>| claim.turn.is_none() || c.run.turn == claim.turn;
+    let own = candidates.iter().rev().find(own_turn);
+    let Some(latest) = own.or_else(|| candidates.last()) else {
+        return nothing_ran(situation);
+    };
+    let mut answer = weigh(&said, claim, latest, situation);
+    if own.is_none() && matches!(answer.0, Verdict::Verified | Verdict::Contradicted) {
+        answer = (
+            Verdict::Review,
+            Reason::EarlierTurnOnly,
+            format!("the last test run was in an earlier turn: {}", told(latest.run)),
+        );
+    }
+    if answer.0 == Verdict::Verified
+        && let Some(failed) = unrepeated_failure(&candidates, latest)
+    {
+        answer = (
+            Verdict::Review,
+            Reason::PartialScope,
+            format!("a later run passed, but {} was not run again", told(failed.run)),
+        );
+    }
+    (answer.0, answer.1, answer.2, Some(latest.run))
+}
+
+/// The test runs before the claim, oldest first.
+fn candidates<'a>(claim: &ClaimCase, situation: &'a Situation) -> Vec<Candidate<'a>> {
+    let mut found: Vec<Candidate<'a>> = situation
+        .runs
+        .iter()
+        .filter(|run| run.order < claim.order)
+        .filter_map(|run| {
+            let mut tests = test_runs(&run.command);
+            let several = tests.len() > 1;
+            let mut test = tests.pop()?;
+            if several {
+                // Which of several runs failed, or that all passed, needs all of them to reach.
+                let all = |f: fn(&TestRun) -> bool| tests.iter().all(f) && f(&test);
+                let (success, failure) = (all(|t| t.success_proves), all(|t| t.failure_proves));
+                test.success_proves = success;
+                test.failure_proves = failure;
+            }
+            let summary = run.output.as_deref().and_then(summaries::read);
+            Some(Candidate { run, test, summary })
+        })
+        .collect();
+    found.sort_by_key(|c| c.run.order);
+    found
+}
+
+fn nothing_ran<'a>(situation: &Situation) -> Decision<'a> {
+    if matches!(
+        situation.process_result,
+        SignalAvailability::Unsupported | SignalAvailability::Unavailable
+    ) {
+        let text = "this source does not show how commands end".to_owned();
+        return (Verdict::Unavailable, Reason::SignalUnavailable, text, None);
+    }
+    let text = "no test run was recorded before the claim".to_owned();
+    (Verdict::Unverified, Reason::NoMatchingCommand, text, None)
+}
+
+/// The verdict that one run supports.
+fn weigh(
+    said: &ClaimSentence,
+    claim: &ClaimCase,
+    candidate: &Candidate<'_>,
+    situation: &Situation,
+) -> (Verdict, Reason, String) {
+    let run = candidate.run;
+    let seen = told(run);
+    if let Some(answer) = not_finished(run, &seen) {
+        return answer;
+    }
+    if !run.trusted {
+        return review(Reason::UntrustedIngress, format!("{seen}, told by third-party messages"));
+    }
+    if run.heuristic {
+        return review(Reason::HeuristicOnly, format!("{seen}, a guess from its output"));
+    }
+    match run.outcome {
+        Outcome::Ok => passed(said, claim, candidate, situation, &seen),
+        Outcome::Failed => failed(said, claim, candidate, situation, &seen),
+        _ => review(Reason::OutcomeUnknown, format!("{seen}; how it ended is not stated")),
+    }
+}
+
+/// Runs that say nothing of the tests, whatever the claim.
+fn not_finished(run: &ShellRun, seen: &str) -> Option<(Verdict, Reason, String)> {
+    match run.outcome {
+        Outcome::Running => Some((
+            Verdict::Unverified,
+            Reason::StillRunning,
+            format!("{seen} had not ended when it was last seen"),
+        )),
+        Outcome::Denied | Outcome::Interrupted => Some((
+            Verdict::Unverified,
+            Reason::NotExecuted,
+            format!("{seen} did not run to its end ({})", run.outcome),
+        )),
+        _ => None,
+    }
+}
+
+fn passed(
+    said: &ClaimSentence,
+    claim: &ClaimCase,
+    candidate: &Candidate<'_>,
+    situation: &Situation,
+    seen: &str,
+) -> (Verdict, Reason, String) {
+    if !candidate.test.success_proves {
+        return review(Reason::ExitMasked, format!("{seen}: {}", mask(&candidate.test)));
+    }
+    if candidate.summary.is_some_and(|s| s.failed.is_some_and(|f| f > 0)) {
+        let text = format!("{seen}, but its own summary counts failures");
+        return review(Reason::CountsDisagree, text);
+    }
+    if said.polarity == Polarity::Fails {
+        return review(Reason::SuccessObserved, format!("{seen}, while the claim is a failure"));
+    }
+    if let Some(edit) = edit_after(candidate.run, claim, situation) {
+        let text = format!("{seen}, then {} changed", one_line(&edit));
+        return review(Reason::StaleAfterEdit, text);
+    }
+    if counts_disagree(said, candidate.summary) {
+        let text = format!("{seen}, but its summary and the claim count differently");
+        return review(Reason::CountsDisagree, text);
+    }
+    if let Scope::Partial { reason } = &candidate.test.scope
+        && !claimed_part(said, reason)
+    {
+        let text = format!("{seen}, which ran only a part ({})", one_line(reason));
+        return review(Reason::PartialScope, text);
+    }
+    let reason = if candidate.run.exit_code == Some(0) {
+        Reason::ExitZero
+    } else {
+        Reason::HostReportedSuccess
+    };
+    (Verdict::Verified, reason, seen.to_owned())
+}
+
+fn failed(
+    said: &ClaimSentence,
+    claim: &ClaimCase,
+    candidate: &Candidate<'_>,
+    situation: &Situation,
+    seen: &str,
+) -> (Verdict, Reason, String) {
+    let Some(code) = candidate.run.exit_code else {
+        return review(Reason::OutcomeUnknown, format!("{seen}; no exit code is stated"));
+    };
+    if ABNORMAL_CODES.contains(&code) || code < 0 {
+        return review(Reason::AbnormalExit, format!("{seen}, which is no test result"));
+    }
+    if said.polarity == Polarity::Fails {
+        return (Verdict::Verified, Reason::FailureConfirmed, seen.to_owned());
+    }
+    let summary = candidate.summary;
+    let counted = summary.is_some_and(|s| s.failed.is_some_and(|f| f > 0));
+    if !candidate.test.failure_proves && !counted {
+        return review(Reason::ExitMasked, format!("{seen}: {}", mask(&candidate.test)));
+    }
+    if summary.is_some_and(|s| s.failed == Some(0) && s.passed.is_some_and(|p| p > 0)) {
+        let text = format!("{seen}, but its own summary counts no failure");
+        return review(Reason::CountsDisagree, text);
+    }
+    if !matches!(said.scope, ClaimScope::Full) {
+        return review(Reason::PartialScope, format!("{seen}, while the claim is about a part"));
+    }
+    if let Some(edit) = edit_after(candidate.run, claim, situation) {
+        let text = format!("{seen}, then {} changed and nothing was run again", one_line(&edit));
+        return review(Reason::StaleAfterEdit, text);
+    }
+    if let Some(what) = work_after(candidate.run, claim, situation) {
+        let text = format!("{seen}, but {} came after it", one_line(&what));
+        return review(Reason::WorkAfterRun, text);
+    }
+    (Verdict::Contradicted, Reason::ExitNonzero, seen.to_owned())
+}
+
+fn review(reason: Reason, text: String) -> (Verdict, Reason, String) {
+    (Verdict::Review, reason, text)
+}
+
+/// A full run that failed before the latest one, which was only a part of it.
+fn unrepeated_failure<'c, 'a>(
+    candidates: &'c [Candidate<'a>],
+    latest: &Candidate<'a>,
+) -> Option<&'c Candidate<'a>> {
+    if matches!(latest.test.scope, Scope::Full) {
+        return None;
+    }
+    candidates
+        .iter()
+        .rev()
+        .filter(|c| c.run.order < latest.run.order)
+        .find(|c| matches!(c.test.scope, Scope::Full))
+        .filter(|c| c.run.outcome == Outcome::Failed)
+}
+
+/// What was changed between a run and the claim: an edit by a tool, or a command that may edit.
+fn edit_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Option<String> {
+    let between = |order: i64| run.order < order && order < claim.order;
+    let edit = situation.edits.iter().find(|e: &&Edit| between(e.order)).map(|e| e.path.clone());
+    edit.or_else(|| {
+        situation
+            .runs
+            .iter()
+            .find(|other| between(other.order) && may_change_files(&other.command))
+            .map(|other| {
+                format!("something (by `{}`)", shorten(&other.command.display(), COMMAND_CHARS))
+            })
+    })
+}
+
+/// What came between a run and the claim and may have run the tests again unseen: another
+/// command that does not only look, a sub-agent, an unknown tool.
+fn work_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Option<String> {
+    let between = |order: i64| run.order < order && order < claim.order;
+    let command = situation
+        .runs
+        .iter()
+        .find(|other| between(other.order) && !only_looks(&other.command))
+        .map(|other| format!("`{}`", shorten(&other.command.display(), COMMAND_CHARS)));
+    command.or_else(|| situation.unseen.iter().find(|u| between(u.order)).map(|u| u.what.clone()))
+}
+
+fn counts_disagree(said: &ClaimSentence, summary: Option<Summary>) -> bool {
+    let (Some(claimed), Some(summary)) = (&said.counts, summary) else { return false };
+    let differs = |a: Option<u64>, b: Option<u64>| matches!((a, b), (Some(a), Some(b)) if a != b);
+    differs(claimed.passed, summary.passed) || differs(claimed.failed, summary.failed)
+}
+
+/// Whether the claim speaks of the same part that the run was narrowed to.
+fn claimed_part(said: &ClaimSentence, narrowed: &str) -> bool {
+    match &said.scope {
+        ClaimScope::Partial(part) => {
+            narrowed.to_lowercase().contains(&part.to_lowercase()) && !part.is_empty()
+        }
+        ClaimScope::Full => false,
+    }
+}
+
+fn mask(test: &TestRun) -> String {
+    match &test.status {
+        StatusReach::Masked { by } => {
+            let by = serde_json::to_value(by)
+                .ok()
+                .and_then(|v| v.as_str().map(|s| s.replace('_', " ")))
+                .unwrap_or_default();
+            format!("the status of the test run is hidden ({by})")
+        }
+        StatusReach::Direct => "the status may be that of another command".to_owned(),
+    }
+}
+
+/// The run in words: command, literal code or outcome, place.
+fn told(run: &ShellRun) -> String {
+    let command = shorten(&one_line(&run.command.display()), COMMAND_CHARS);
+    let how = match (run.exit_code, &run.outcome) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Outcome::Ok) => "succeeded, as the host states".to_owned(),
+        (None, Outcome::Failed) => "failed".to_owned(),
+        (None, outcome) => format!("is {outcome}"),
+    };
+    format!("`{command}` {how} (seen at {})", one_line(&run.place))
+}

@@ -1,0 +1,62 @@
+//! What a verifier is given: the claim, and the runs and edits around it, in order.
+
+use crate::domain::capability::SignalAvailability;
+use crate::domain::command::CommandText;
+use crate::domain::event::Outcome;
+use uuid::Uuid;
+
+/// A claim to judge.
+#[derive(Debug, Clone)]
+pub struct ClaimCase {
+    pub id: Uuid,
+    pub text: String,
+    pub subject: String,
+    pub turn: Option<String>,
+    /// Position among the events of the conversation.
+    pub order: i64,
+}
+
+/// A command that the agent ran in a shell.
+#[derive(Debug, Clone)]
+pub struct ShellRun {
+    pub command: CommandText,
+    pub outcome: Outcome,
+    /// Literal, from the provider's own header; absent is never 0.
+    pub exit_code: Option<i64>,
+    /// True when the outcome was guessed.
+    pub heuristic: bool,
+    /// The end of the output, as far as it is stored.
+    pub output: Option<String>,
+    pub order: i64,
+    pub turn: Option<String>,
+    /// False for evidence that third-party messages brought in.
+    pub trusted: bool,
+    /// Where it was seen, for the rationale.
+    pub place: String,
+    pub evidence_ids: Vec<Uuid>,
+}
+
+/// A file changed by a tool.
+#[derive(Debug, Clone)]
+pub struct Edit {
+    pub path: String,
+    pub order: i64,
+}
+
+/// Work whose effect is not known: a sub-agent, a tool that may do anything.
+#[derive(Debug, Clone)]
+pub struct Unseen {
+    /// The tool, for the rationale.
+    pub what: String,
+    pub order: i64,
+}
+
+/// Everything around a claim.
+#[derive(Debug, Clone)]
+pub struct Situation {
+    pub runs: Vec<ShellRun>,
+    pub edits: Vec<Edit>,
+    pub unseen: Vec<Unseen>,
+    /// Whether this runtime shows how commands end.
+    pub process_result: SignalAvailability,
+}
