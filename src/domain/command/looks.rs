@@ -12,8 +12,8 @@ use super::{CommandText, MAX_DEPTH};
 const READERS: &[&str] = &[
     "ls", "cat", "head", "tail", "less", "more", "grep", "rg", "egrep", "fgrep", "wc", "echo",
     "printf", "pwd", "cd", "which", "type", "file", "stat", "du", "df", "tree", "date", "true",
-    "sleep", "diff", "cmp", "sort", "uniq", "cut", "tr", "nl", "jq", "ps", "id", "whoami",
-    "uname", "hostname", "basename", "dirname", "realpath", "readlink", "export", "set",
+    "sleep", "diff", "cmp", "sort", "uniq", "cut", "tr", "nl", "jq", "ps", "id", "whoami", "uname",
+    "hostname", "basename", "dirname", "realpath", "readlink", "export", "set",
 ];
 /// Git commands that only read.
 const GIT_READERS: &[&str] =
