@@ -94,8 +94,8 @@ fn reaches(sentence: Sentence<'_, '_>, at: usize, start: usize) -> bool {
     NEGATIONS.contains(&word) && negation_reaches(sentence, at, start)
 }
 
-/// "I can confirm that all tests pass", "we confirm ...": a statement, unless it is a purpose ("so I
-/// can confirm").
+/// "I can confirm that all tests pass", "we confirm ...": a statement, unless it is a purpose
+/// ("so I can confirm").
 fn asserts(sentence: Sentence<'_, '_>, at: usize) -> bool {
     let can = usize::from(sentence.word_before(at) == "can");
     let Some(who) = at.checked_sub(1 + can) else { return false };
@@ -126,8 +126,8 @@ fn clause_ends(sentence: Sentence<'_, '_>, at: usize) -> bool {
     }
 }
 
-/// True when something from token `end` on takes the claim back. An exception ("but two") takes back
-/// success only.
+/// True when something from token `end` on takes the claim back. An exception ("but two") takes
+/// back success only.
 pub(super) fn taken_back_after(sentence: Sentence<'_, '_>, end: usize, polarity: Polarity) -> bool {
     let clause = (end..sentence.len()).take_while(|at| !clause_ends(sentence, *at));
     let conditional = clause.clone().any(|at| TAIL_CONDITIONS.contains(&sentence.word(at)));

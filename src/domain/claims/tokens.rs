@@ -296,7 +296,7 @@ fn word_length(text: &str) -> usize {
             _ => false,
         };
         let second_colon = c == ':' && text.get(..at).is_some_and(|before| before.ends_with(':'));
-        if !joins && !(second_colon && after.is_alphanumeric()) {
+        if !(joins || second_colon && after.is_alphanumeric()) {
             return at;
         }
     }

@@ -12,8 +12,8 @@ use super::{CommandText, MAX_DEPTH};
 const READERS: &[&str] = &[
     "ls", "cat", "head", "tail", "less", "more", "grep", "rg", "egrep", "fgrep", "wc", "echo",
     "printf", "pwd", "cd", "which", "type", "file", "stat", "du", "df", "tree", "date", "true",
-    "sleep", "diff", "cmp", "sort", "uniq", "cut", "tr", "nl", "jq", "env", "ps", "id", "whoami",
-    "uname", "hostname", "basename", "dirname", "realpath", "readlink", "export", "set",
+    "sleep", "diff", "cmp", "sort", "uniq", "cut", "tr", "nl", "jq", "ps", "id", "whoami", "uname",
+    "hostname", "basename", "dirname", "realpath", "readlink", "export", "set",
 ];
 /// Git commands that only read.
 const GIT_READERS: &[&str] =
@@ -22,12 +22,17 @@ const GIT_READERS: &[&str] =
 /// True when every part of `command` is known to only look.
 pub fn only_looks(command: &CommandText) -> bool {
     match command {
-        CommandText::Line(line) => every_part(&parser::parse(&lexer::lex(line)), 0),
+        CommandText::Line(line) => line_looks(line, 0),
         CommandText::Argv(words) => {
             let words: Vec<_> = words.iter().map(|word| Word::literal(word)).collect();
             looks(&words, 0)
         }
     }
+}
+
+fn line_looks(line: &str, depth: usize) -> bool {
+    let lexed = lexer::lex(line);
+    lexed.complete && every_part(&parser::parse(&lexed), depth)
 }
 
 fn every_part(script: &Script, depth: usize) -> bool {
@@ -42,8 +47,13 @@ fn every_part(script: &Script, depth: usize) -> bool {
 fn looks(words: &[Word], depth: usize) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     let has = |flag: &str| words.iter().any(|word| word.text.starts_with(flag));
+    if words.iter().any(|word| !word.literal) {
+        // `echo $(./run_tests.sh)` runs something.
+        return false;
+    }
     match base_name(text(0)) {
         "" => true,
+        "env" => words.len() == 1,
         "git" => words
             .iter()
             .skip(1)
@@ -55,7 +65,7 @@ fn looks(words: &[Word], depth: usize) -> bool {
             .iter()
             .skip(2)
             .find(|word| !word.text.starts_with('-'))
-            .is_some_and(|word| every_part(&parser::parse(&lexer::lex(&word.text)), depth + 1)),
+            .is_some_and(|word| line_looks(&word.text, depth + 1)),
         name => READERS.contains(&name),
     }
 }
@@ -75,6 +85,11 @@ mod tests {
             ("sed -i s/a/b/ x", false),
             ("find . -name x -delete", false),
             ("git checkout main", false),
+            ("env", true),
+            ("env ./run_tests.sh", false),
+            ("echo $(./run_tests.sh)", false),
+            ("echo `./run_tests.sh`", false),
+            ("ls 'unterminated", false),
         ];
         for (line, expected) in cases {
             assert_eq!(only_looks(&CommandText::Line(line.to_owned())), expected, "{line}");

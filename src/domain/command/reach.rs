@@ -10,6 +10,9 @@ use super::lexer::{self, Word};
 use super::parser::{self, Join, Part, Pipeline, Script};
 use super::{MAX_DEPTH, Mask, Scope, StatusReach, TestRun};
 
+/// Pipelines of one script that are read; what a longer one proves is unknown.
+const MAX_PIPELINES: usize = 1000;
+
 /// A test run and what is known so far about its status.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
@@ -116,8 +119,9 @@ impl Shell {
     }
 
     fn script(&mut self, script: &Script) -> Vec<Found> {
-        let chains: Vec<_> = script
-            .items
+        let items = script.items.get(..MAX_PIPELINES).unwrap_or(&script.items);
+        let cut = items.len() < script.items.len();
+        let chains: Vec<_> = items
             .split_inclusive(|(_, join)| matches!(join, Join::Then | Join::Background))
             .collect();
         let mut all = Vec::new();
@@ -127,7 +131,7 @@ impl Shell {
             let later = chains.get(index + 1..).unwrap_or_default();
             let earlier = chains.get(..index).unwrap_or_default();
             for (position, run) in &mut found {
-                if script.compound {
+                if script.compound || cut {
                     run.hide(Mask::Unknown);
                 }
                 if chain.last().is_some_and(|(_, join)| *join == Join::Background) {
@@ -138,7 +142,7 @@ impl Shell {
                     let stops = errexit && *position + 1 == chain.len() && !alternatives(chain);
                     let stops = stops && scenery_before(chain, *position);
                     if stops {
-                        run.failure &= later.iter().all(|chain| is_scenery_chain(chain));
+                        run.failure &= later.iter().all(is_scenery_chain);
                     } else {
                         run.hide(Mask::LaterCommand);
                     }
@@ -149,7 +153,7 @@ impl Shell {
                     run.hide(Mask::Unknown);
                 }
                 if errexit {
-                    run.failure &= earlier.iter().all(|chain| is_scenery_chain(chain));
+                    run.failure &= earlier.iter().all(is_scenery_chain);
                 }
             }
             all.extend(found.into_iter().map(|(_, run)| run));

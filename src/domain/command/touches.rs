@@ -1,9 +1,10 @@
 //! Commands that may change the files under test.
 //!
-//! A test run says nothing about files that changed after it. File tools report their edits; a shell
-//! does not, so the usual ways of changing files in a shell are known here: `sed -i`, `git checkout`,
-//! `git stash`, `patch`, formatters that write, files moved, removed or written by `>`. A list, not a
-//! proof: a command that is not on it may still change files. Logs and temporary files do not count.
+//! A test run says nothing about files that changed after it. File tools report their edits; a
+//! shell does not, so the usual ways of changing files in a shell are known here: `sed -i`, `git
+//! checkout`, `git stash`, `patch`, formatters that write, files moved, removed or written by `>`.
+//! A list, not a proof: a command that is not on it may still change files. Logs and temporary
+//! files do not count.
 
 use super::jobs::{self, base_name};
 use super::lexer::{self, Word};

@@ -1,6 +1,6 @@
 //! Any text at all: no panic, bounded time, bounded depth.
 
-use super::super::{CommandText, MAX_COMMAND_BYTES, may_change_files, test_runs};
+use super::super::{CommandText, MAX_COMMAND_BYTES, may_change_files, only_looks, test_runs};
 use super::runs;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -71,6 +71,7 @@ fn check(line: &str) {
         assert!(!run.runner.is_empty());
     }
     may_change_files(&command);
+    only_looks(&command);
     let words = line.split(' ').map(str::to_owned).collect();
     test_runs(&CommandText::Argv(words));
 }
@@ -146,6 +147,7 @@ fn hostile_lines_take_bounded_time() {
             let begun = Instant::now();
             test_runs(&line);
             may_change_files(&line);
+            only_looks(&line);
             assert!(begun.elapsed() < Duration::from_secs(4), "{shape:?}: {:?}", begun.elapsed());
         }
     }
