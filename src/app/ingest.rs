@@ -73,7 +73,7 @@ struct Job {
 /// What a worker says to the writer.
 enum Said {
     Batch(Box<Batch>),
-    Done { job: Job, end: End },
+    Done { job: Box<Job>, end: End },
 }
 
 /// How a file ended.
@@ -265,7 +265,7 @@ impl Ingest<'_> {
             };
             let Some(job) = next else { return };
             let end = self.read_file(&job, sender);
-            if sender.send(Said::Done { job, end }).is_err() {
+            if sender.send(Said::Done { job: Box::new(job), end }).is_err() {
                 return;
             }
         }
@@ -317,7 +317,7 @@ impl Ingest<'_> {
                         rows += batch.records.len();
                         group.push(*batch);
                     }
-                    Said::Done { job, end } => group.extend(self.finish(job, end, summary)),
+                    Said::Done { job, end } => group.extend(self.finish(*job, end, summary)),
                 }
                 next = if rows < BATCH_ROWS_MAX { receiver.try_recv().ok() } else { None };
             }

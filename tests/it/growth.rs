@@ -171,7 +171,7 @@ fn a_rewrite_in_the_middle_without_growth_is_found_without_being_asked_for() {
 #[test]
 fn a_long_file_in_many_batches_is_read_again_as_one() {
     let mut long = Claude::new("c1");
-    for nth in 0..1_500 {
+    for nth in 0..1_200 {
         long.bash(&format!("step {nth}"), Ok("done"));
     }
     let text = long.text();
@@ -203,6 +203,23 @@ fn a_file_that_moved_and_grew_is_read_on() {
         fs::rename(path, env.path("in/moved/c1.jsonl")).unwrap();
     });
     rows::assert_same(&rows::told_anywhere(&env), &fresh("c1.jsonl", &text));
+}
+
+#[test]
+fn a_rotated_file_and_its_successor_are_both_read() {
+    let (first, second) = (session("c1").text(), session("c2").text());
+    let env = TestEnv::new();
+    let path = env.write("in/log.jsonl", &first);
+    env.ingest(&env.path("in"));
+    fs::rename(&path, env.path("in/log.1.jsonl")).unwrap();
+    fs::write(&path, &second).unwrap();
+    env.ingest(&env.path("in"));
+    let fresh = TestEnv::new();
+    fresh.write("in/log.1.jsonl", &first);
+    fresh.write("in/log.jsonl", &second);
+    fresh.ingest(&fresh.path("in"));
+    let told = without_the_note(rows::told_anywhere(&env));
+    rows::assert_same(&told, &rows::told_anywhere(&fresh));
 }
 
 #[test]

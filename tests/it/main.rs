@@ -13,6 +13,7 @@
 mod architecture;
 mod cli;
 mod conformance;
+mod crash;
 mod damage;
 mod export;
 mod growth;

@@ -233,7 +233,7 @@ fn rollout_of_names(token: &str) -> Codex {
 
 /// Plants a secret everywhere, and looks for it everywhere, before and after the drain.
 #[track_caller]
-fn plant_and_look(what: &str, secret: &str, text: &str, names: bool) {
+fn plant_and_look(what: &str, secret: &str, text: &str, names: bool) -> TestEnv {
     let env = TestEnv::new();
     let mut payloads = hook_payloads(secret, text);
     if names {
@@ -262,12 +262,23 @@ fn plant_and_look(what: &str, secret: &str, text: &str, names: bool) {
     assert!(!told.stdout.contains(secret), "{what}: tail tells it");
     assert_silent_about(&env, what, secret);
     assert!(env.sessions().len() >= 5);
+    env
 }
 
 #[test]
 fn a_token_is_nowhere_in_what_is_kept_or_printed() {
-    for (what, token) in tokens() {
-        plant_and_look(what, &token, &format!("use {token} for it"), true);
+    let tokens = tokens();
+    // The first is a name, a key, a tag and a path too; the others stand in every text.
+    let (_, first) = &tokens[0];
+    plant_and_look("the first", first, &format!("use {first} for it"), true);
+    for few in tokens[1..].chunks(3) {
+        let text: String = few.iter().map(|(what, token)| format!("{what}: {token}\n")).collect();
+        let env = plant_and_look("the first of a few", &few[0].1, &text, false);
+        for (what, token) in few {
+            for folder in [env.home(), env.path("legacy"), env.path("full")] {
+                assert_clean(what, &folder, token);
+            }
+        }
     }
 }
 

@@ -76,22 +76,22 @@ pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     }
 }
 
-/// Records told already: a second telling of an event or claim is not printed again.
+/// Lines told already: a second telling of an event or claim in the same words is not printed.
 #[derive(Default)]
 struct ToldBefore {
-    ids: HashSet<(Uuid, Option<String>)>,
+    lines: HashSet<(Uuid, String)>,
 }
 
 impl ToldBefore {
-    /// Records remembered at most; forgetting them only repeats a line.
-    const MAX: usize = 100_000;
+    /// Lines remembered at most; forgetting them only repeats a line.
+    const MAX: usize = 20_000;
 
-    /// True the first time, and again when the outcome is another one.
-    fn is_new(&mut self, id: Uuid, outcome: Option<&str>) -> bool {
-        if self.ids.len() >= Self::MAX {
-            self.ids.clear();
+    /// True the first time that this is said of a record.
+    fn is_new(&mut self, id: Uuid, line: &str) -> bool {
+        if self.lines.len() >= Self::MAX {
+            self.lines.clear();
         }
-        self.ids.insert((id, outcome.map(str::to_owned)))
+        self.lines.insert((id, line.to_owned()))
     }
 }
 
@@ -106,9 +106,6 @@ fn print(records: &[Sealed], before: &mut ToldBefore, ui: &mut Ui) -> Result<()>
     for sealed in records {
         match &sealed.body {
             Body::Event(event) => {
-                if !before.is_new(event.id, event.outcome.as_ref().map(|o| o.as_str())) {
-                    continue;
-                }
                 let told = Told {
                     kind: event.kind.as_str(),
                     outcome: event.outcome.as_ref().map(|o| o.as_str()),
@@ -119,9 +116,12 @@ fn print(records: &[Sealed], before: &mut ToldBefore, ui: &mut Ui) -> Result<()>
                     cwd: None,
                 };
                 let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
-                ui.line(&format!("{time} {}", line(&told)))?;
+                let told = line(&told);
+                if before.is_new(event.id, &told) {
+                    ui.line(&format!("{time} {told}"))?;
+                }
             }
-            Body::Claim(claim) if before.is_new(claim.id, None) => {
+            Body::Claim(claim) if before.is_new(claim.id, &claim.text) => {
                 let text = crate::base::text::one_line(&claim.text);
                 ui.line(&format!("         {} {text}", Ui::tone(Tone::Strong, "claim")))?;
             }

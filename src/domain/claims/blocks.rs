@@ -8,6 +8,9 @@
 
 use super::lexicon::{CHECK_MARKS, IMPERATIVES, PLAN_WORDS};
 
+/// How much of a paragraph can introduce a list, in bytes.
+const MAX_INTRODUCTION: usize = 400;
+
 /// A paragraph or list item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Block<'a> {
@@ -185,7 +188,10 @@ impl<'a> Reader<'a> {
     }
 
     fn announces_plan(&self, draft: Draft) -> bool {
-        let text = self.text.get(draft.start..draft.end).unwrap_or_default();
+        // The end of a paragraph introduces a list; a bound keeps many lists after it cheap.
+        let from = draft.end.saturating_sub(MAX_INTRODUCTION).max(draft.start);
+        let from = self.text.ceil_char_boundary(from);
+        let text = self.text.get(from..draft.end).unwrap_or_default();
         let last = text.rsplit(['.', '!', '\n']).find(|part| !part.trim().is_empty());
         let last = last.unwrap_or_default();
         let label = last.trim_end_matches(['*', '_', ' ']).ends_with(':');

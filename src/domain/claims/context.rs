@@ -5,6 +5,7 @@
 //! at the next comma or conjunction (unless it negates knowing: "I have not verified that ..."), a
 //! condition only at ";".
 
+use super::Polarity;
 use super::lexicon::{
     ADJACENT, ELSEWHERE, FAIL_WORDS, HARD, IMPERATIVES, KNOWING, LABELS, NEGATIONS, SOFT, SOME,
     TAIL_CONDITIONS, TAIL_DOUBTS,
@@ -76,7 +77,7 @@ fn reaches(sentence: Sentence<'_, '_>, at: usize, start: usize) -> bool {
         return !semicolon;
     }
     if SOFT.contains(&word) {
-        return !turned && !after_as;
+        return !turned && !after_as && !asserts(sentence, at);
     }
     if LABELS.contains(&word) {
         return between().any(|at| sentence.kind(at) == Some(&Kind::Colon));
@@ -84,10 +85,22 @@ fn reaches(sentence: Sentence<'_, '_>, at: usize, start: usize) -> bool {
     if matches!(word, "making" | "make" | "made") && sentence.word(at + 1) == "sure" {
         return !turned;
     }
+    if word == "without" && at == 0 {
+        return !semicolon;
+    }
     if word == "on" && ELSEWHERE.contains(&sentence.word(at + 1)) {
         return !turned;
     }
     NEGATIONS.contains(&word) && negation_reaches(sentence, at, start)
+}
+
+/// "I can confirm that all tests pass", "we confirm ...": a statement, unless it is a purpose ("so I
+/// can confirm").
+fn asserts(sentence: Sentence<'_, '_>, at: usize) -> bool {
+    let can = usize::from(sentence.word_before(at) == "can");
+    let Some(who) = at.checked_sub(1 + can) else { return false };
+    let purpose = matches!(sentence.word_before(who), "so" | "that" | "should" | "and" | "do");
+    sentence.word(at) == "confirm" && matches!(sentence.word(who), "i" | "we") && !purpose
 }
 
 fn negation_reaches(sentence: Sentence<'_, '_>, at: usize, start: usize) -> bool {
@@ -113,15 +126,18 @@ fn clause_ends(sentence: Sentence<'_, '_>, at: usize) -> bool {
     }
 }
 
-/// True when something from token `end` on takes the claim back.
-pub(super) fn taken_back_after(sentence: Sentence<'_, '_>, end: usize) -> bool {
+/// True when something from token `end` on takes the claim back. An exception ("but two") takes back
+/// success only.
+pub(super) fn taken_back_after(sentence: Sentence<'_, '_>, end: usize, polarity: Polarity) -> bool {
     let clause = (end..sentence.len()).take_while(|at| !clause_ends(sentence, *at));
     let conditional = clause.clone().any(|at| TAIL_CONDITIONS.contains(&sentence.word(at)));
     conditional
         || (end..sentence.len()).any(|at| {
             let word = sentence.word(at);
             let other_than = word == "other" && sentence.word(at + 1) == "than";
-            TAIL_DOUBTS.contains(&word) || other_than || excepts(sentence, at, end)
+            let excepted = polarity == Polarity::Passes && excepts(sentence, at, end);
+            let so_far = word == "so" && sentence.word(at + 1) == "far";
+            TAIL_DOUBTS.contains(&word) || other_than || so_far || excepted
         })
 }
 

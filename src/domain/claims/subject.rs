@@ -7,7 +7,7 @@
 use super::Scope;
 use super::lexicon::{
     ADJACENT, AFTER_TEST, FUNCTION_WORDS, HARD, NEGATIONS, NEUTRAL, POINTING, RUNNER_WORDS, SOFT,
-    SOME, TEST_NOUNS, WHOLE,
+    SOME, TEST_LABELS, TEST_NOUNS, WHOLE,
 };
 use super::tokens::{Kind, Token, number_word};
 use crate::domain::command::{self, CommandText};
@@ -87,7 +87,8 @@ fn noun_phrase(sentence: Sentence<'_, '_>, at: usize) -> Option<Subject> {
     if singular && RUNNER_WORDS.contains(&phrase.modifiers.last().map_or("", String::as_str)) {
         return None;
     }
-    let single = singular && end == at + 1;
+    let labelled = TEST_LABELS.contains(&sentence.word(at + 1));
+    let single = singular && end == at + 1 && !labelled;
     let scope = match phrase.modifiers.as_slice() {
         _ if phrase.pointing && phrase.modifiers.is_empty() => Scope::Partial(noun.to_owned()),
         [] if single && !phrase.every => Scope::Partial("single test".to_owned()),

@@ -9,7 +9,7 @@ use super::context::{negated_subject, taken_back_after, taken_back_before};
 use super::counts::{self, Counted};
 use super::lexicon::{
     ADVERBS, ELSEWHERE, FAIL_WORDS, FUNCTION_WORDS, HARD, JOINED_VERBS, NOTHING_BAD, OTHER_CODE,
-    PASS_WORDS, SOFT, TAILS, WHOLE_PLACES,
+    PASS_WORDS, SOFT, TAILS, TEST_LABELS, WHOLE_PLACES,
 };
 use super::subject::{Sentence, Subject, subject_at};
 use super::tokens::{Kind, Token};
@@ -30,12 +30,31 @@ pub(super) fn read(tokens: &[Token<'_>]) -> Option<Reading> {
     if has(Kind::Stop { question: true }) || has(Kind::Arrow) || has(Kind::Pending) {
         return None;
     }
+    if tokens.iter().any(|token| matches!(&token.kind, Kind::Word(word) if foreign(word))) {
+        return None;
+    }
     let counted = counts::read(sentence);
     let mut matches = matches(sentence, &counted);
     matches.retain(|found| !has(Kind::Cross) || found.polarity == Polarity::Fails);
-    let fails = matches.iter().position(|found| found.polarity == Polarity::Fails);
-    let chosen = matches.into_iter().nth(fails.unwrap_or(0))?;
-    settle(chosen, counted.counts)
+    let fails = matches.iter().find(|found| found.polarity == Polarity::Fails);
+    if fails.is_some_and(|fails| matches.iter().any(|found| overcomes(found, fails))) {
+        return None;
+    }
+    let chosen = fails.or(matches.first())?;
+    settle(chosen.clone(), counted.counts)
+}
+
+/// A word with letters beyond the Latin ones: the sentence is not English.
+fn foreign(word: &str) -> bool {
+    word.chars().any(|c| c.is_alphabetic() && c >= '\u{370}')
+}
+
+/// "3 tests failed, I fixed them, and all tests pass": a story, not a statement of failure.
+fn overcomes(found: &Match, fails: &Match) -> bool {
+    found.polarity == Polarity::Passes
+        && found.start >= fails.end
+        && found.scope == Scope::Full
+        && found.counts.passed.is_none()
 }
 
 /// A match of one shape, on tokens `start..end`.
@@ -55,13 +74,18 @@ fn matches(sentence: Sentence<'_, '_>, counted: &Counted) -> Vec<Match> {
     let known = all.clone();
     let pronouns = positions.filter_map(|at| pronoun(sentence, at));
     all.extend(pronouns.filter(|found| known.iter().all(|other| other.end != found.end)));
-    if all.is_empty() {
-        all.extend(bare_counts(sentence, counted));
-    }
+    // "All tests pass but 2 fail": a number of failures counts beside other statements too.
+    let alone = all.iter().all(|found| found.polarity == Polarity::Fails);
+    let bare = bare_counts(sentence, counted);
+    all.extend(bare.filter(|bare| alone || bare.polarity == Polarity::Fails));
     all.retain(|found| {
         let negated = negated_subject(sentence, found.start);
-        let before = taken_back_before(sentence, found.start) && !negated;
-        !before && !(found.polarity == Polarity::Passes && taken_back_after(sentence, found.end))
+        let before = if negated {
+            found.polarity == Polarity::Fails
+        } else {
+            taken_back_before(sentence, found.start)
+        };
+        !before && !taken_back_after(sentence, found.end, found.polarity)
     });
     for found in &mut all {
         if negated_subject(sentence, found.start) {
@@ -81,10 +105,11 @@ fn settle(found: Match, counted: Counts) -> Option<Reading> {
         total: named.total.or(counted.total),
     };
     let all_of_it = matches!((counts.passed, counts.total), (Some(some), Some(all)) if some < all);
-    let fails = found.polarity == Polarity::Fails
-        || counts.failed.is_some_and(|failed| failed > 0)
-        || all_of_it && named.total.is_some();
-    if !fails && counts.passed == Some(0) || fails && counts.failed == Some(0) {
+    let fails = found.polarity == Polarity::Fails || all_of_it && named.total.is_some();
+    // Failures that were taken back ("2 failed before") leave nothing to judge.
+    let doubtful = !fails && counts.failed.is_some_and(|failed| failed > 0);
+    let nothing = if fails { counts.failed == Some(0) } else { counts.passed == Some(0) };
+    if doubtful || nothing {
         return None;
     }
     let polarity = if fails { Polarity::Fails } else { Polarity::Passes };
@@ -100,9 +125,7 @@ fn clause(sentence: Sentence<'_, '_>, at: usize) -> Option<Match> {
         .or_else(|| labelled(sentence, after))
         .or_else(|| place_between(sentence, after, &mut scope))
         .or_else(|| joined(sentence, after))?;
-    if found.polarity == Polarity::Passes {
-        scope = tail_scope(sentence, found.end, scope)?;
-    }
+    let scope = tail_scope(sentence, found.end, scope)?;
     let counts = subject_counts(&subject, found.polarity);
     Some(Match { start: subject.start, end: found.end, polarity: found.polarity, scope, counts })
 }
@@ -139,7 +162,7 @@ fn predicate(sentence: Sentence<'_, '_>, start: usize) -> Option<Predicate> {
             || matches!(word, "ca" | "could") && next == "not"
         {
             at += usize::from(matches!(next, "to" | "and"));
-        } else if word == "completed" && next == "successfully" {
+        } else if matches!(word, "completed" | "finished" | "ran") && next == "successfully" {
             return Some(Predicate { polarity: Polarity::Passes, end: at + 2 });
         } else if !ADVERBS.contains(&word) {
             break;
@@ -178,10 +201,8 @@ fn tail_allows(sentence: Sentence<'_, '_>, end: usize) -> bool {
 
 /// "Tests: all green", "Test results - all pass".
 fn labelled(sentence: Sentence<'_, '_>, start: usize) -> Option<Predicate> {
-    let noun = matches!(
-        sentence.word(start),
-        "results" | "result" | "status" | "run" | "runs" | "output" | "are" | "is"
-    );
+    let word = sentence.word(start);
+    let noun = TEST_LABELS.contains(&word) || matches!(word, "runs" | "are" | "is");
     let at = start + usize::from(noun);
     let bridge = matches!(sentence.kind(at), Some(Kind::Colon | Kind::Dash));
     let at = if bridge { at + 1 } else { return None };
@@ -223,9 +244,11 @@ fn joined(sentence: Sentence<'_, '_>, start: usize) -> Option<Predicate> {
     }
     for at in start + 2..start + 2 + MAX_GAP {
         if let Some(found) = predicate(sentence, at) {
-            return Some(found);
+            // "12 tests, 3 fail" counts other tests.
+            return Some(found).filter(|found| found.polarity == Polarity::Passes);
         }
-        let fits = |at: usize| joins(at) || plain(sentence, at);
+        let numbered = |at: usize| sentence.number(at).is_some();
+        let fits = |at: usize| joins(at) || plain(sentence, at) && !numbered(at);
         if !fits(at - 1) || !fits(at) {
             return None;
         }
@@ -305,10 +328,7 @@ fn pronoun(sentence: Sentence<'_, '_>, at: usize) -> Option<Match> {
     let found = predicate(sentence, at + 1 + usize::from(number.is_some()))?;
     let named = antecedent(sentence, at)
         .or_else(|| (word == "everything").then(|| counted_after(sentence, found.end)).flatten())?;
-    let scope = match found.polarity {
-        Polarity::Passes => tail_scope(sentence, found.end, named)?,
-        Polarity::Fails => named,
-    };
+    let scope = tail_scope(sentence, found.end, named)?;
     let counts = match found.polarity {
         Polarity::Passes => Counts { passed: number, ..Counts::default() },
         Polarity::Fails => Counts { failed: number, ..Counts::default() },
@@ -349,6 +369,9 @@ fn verb_object(sentence: Sentence<'_, '_>, at: usize) -> Option<Match> {
         .filter_map(|noun| subject_at(sentence, noun))
         .find(|subject| subject.start == at + 1)
         .filter(|_| whole)?;
+    if !tail_allows(sentence, named.end) {
+        return None;
+    }
     let counts = subject_counts(&named, Polarity::Passes);
     let (start, end) = (at, named.end);
     Some(Match { start, end, polarity: Polarity::Passes, scope: named.scope, counts })
@@ -368,5 +391,6 @@ fn bare_counts(sentence: Sentence<'_, '_>, counted: &Counted) -> Option<Match> {
     let allowed = polarity == Polarity::Fails || tail_allows(sentence, end + 1);
     let named = (0..start).rev().find_map(|at| subject_at(sentence, at));
     let scope = named.map_or(Scope::Full, |subject| subject.scope);
+    let scope = tail_scope(sentence, end + 1, scope)?;
     allowed.then_some(Match { start, end: end + 1, polarity, scope, counts: Counts::default() })
 }

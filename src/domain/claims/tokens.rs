@@ -139,7 +139,7 @@ impl<'a> Scanner<'a> {
         let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
         let body = rest.get(ticks..).unwrap_or_default();
         let fence = rest.get(..ticks).unwrap_or_default();
-        match body.find(fence) {
+        match closing_run(body, fence) {
             Some(length) => {
                 let code = body.get(..length).unwrap_or_default();
                 self.push(ticks + length + ticks, Kind::Code(code.trim()));
@@ -161,16 +161,19 @@ impl<'a> Scanner<'a> {
     fn single_quote(&mut self, open: char) {
         let body = self.rest().get(open.len_utf8()..).unwrap_or_default();
         let opens = !self.previous.is_alphanumeric() && body.starts_with(char::is_alphanumeric);
+        if !opens {
+            return self.skip(open.len_utf8());
+        }
         let closing =
             body.char_indices().take_while(|(at, _)| *at < SINGLE_QUOTE_REACH).find(|(at, c)| {
                 let after = body.get(at + c.len_utf8()..).unwrap_or_default();
                 matches!(c, '\'' | '\u{2019}') && !after.starts_with(char::is_alphanumeric)
             });
         match closing {
-            Some((at, close)) if opens => {
+            Some((at, close)) => {
                 self.push(open.len_utf8() + at + close.len_utf8(), Kind::Quote);
             }
-            _ => self.skip(open.len_utf8()),
+            None => self.skip(open.len_utf8()),
         }
     }
 
@@ -259,6 +262,19 @@ impl<'a> Scanner<'a> {
             self.tokens.push(Token { start, end: self.pos, kind: Kind::Word(suffix.to_owned()) });
         }
     }
+}
+
+/// Where a run of back-ticks as long as `fence` begins in `body`.
+fn closing_run(body: &str, fence: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = body.get(from..)?.find('`').map(|at| from + at) {
+        let run = body.get(at..)?.bytes().take_while(|byte| *byte == b'`').count();
+        if run == fence.len() {
+            return Some(at);
+        }
+        from = at + run;
+    }
+    None
 }
 
 fn is_path_start(c: char, next: char) -> bool {

@@ -42,6 +42,10 @@ pub(super) struct Lexed {
     pub lexemes: Vec<Lexeme>,
     /// False when a quote or substitution does not end, or the line is too long.
     pub complete: bool,
+    /// Files that redirections write to.
+    pub writes: Vec<Word>,
+    /// True when a here-document or here-string feeds a command.
+    pub fed: bool,
 }
 
 /// Cuts a command line into lexemes.
@@ -49,15 +53,15 @@ pub(super) fn lex(line: &str) -> Lexed {
     if line.len() > MAX_COMMAND_BYTES {
         return Lexed::default();
     }
-    let mut lexer = Lexer { text: line, pos: 0, lexemes: Vec::new(), heredocs: Vec::new() };
-    let complete = lexer.run().is_some();
-    Lexed { lexemes: lexer.lexemes, complete }
+    let mut lexer = Lexer { text: line, pos: 0, found: Lexed::default(), heredocs: Vec::new() };
+    lexer.found.complete = lexer.run().is_some();
+    lexer.found
 }
 
 struct Lexer<'a> {
     text: &'a str,
     pos: usize,
-    lexemes: Vec<Lexeme>,
+    found: Lexed,
     /// Here-documents whose bodies begin after the next line break.
     heredocs: Vec<String>,
 }
@@ -92,7 +96,7 @@ impl<'a> Lexer<'a> {
             match c {
                 '\n' => {
                     self.pos += 1;
-                    self.lexemes.push(Lexeme::Semicolon);
+                    self.found.lexemes.push(Lexeme::Semicolon);
                     self.skip_heredocs();
                 }
                 _ if c.is_whitespace() => self.pos += c.len_utf8(),
@@ -125,7 +129,7 @@ impl<'a> Lexer<'a> {
         ];
         for (sign, lexeme) in OPERATORS {
             if self.eat(sign) {
-                self.lexemes.push(lexeme);
+                self.found.lexemes.push(lexeme);
                 return;
             }
         }
@@ -150,8 +154,14 @@ impl<'a> Lexer<'a> {
             return (self.peek() != Some('(')).then_some(()).or_else(|| self.parenthesised());
         }
         let target = self.word()?;
-        if matches!(sign, Some("<<" | "<<-")) {
-            self.heredocs.push(target.text);
+        let descriptor =
+            target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit());
+        self.found.fed |= matches!(sign, Some("<<" | "<<-" | "<<<"));
+        match sign {
+            Some("<<" | "<<-") => self.heredocs.push(target.text),
+            Some(">>" | ">|" | ">" | "<>") => self.found.writes.push(target),
+            Some(">&") if !descriptor => self.found.writes.push(target),
+            _ => {}
         }
         Some(())
     }
@@ -180,7 +190,7 @@ impl<'a> Lexer<'a> {
         let descriptor = word.bare && !word.text.is_empty();
         let descriptor = descriptor && word.text.bytes().all(|byte| byte.is_ascii_digit());
         if !(descriptor && matches!(self.peek(), Some('<' | '>'))) {
-            self.lexemes.push(Lexeme::Word(word));
+            self.found.lexemes.push(Lexeme::Word(word));
         }
         Some(())
     }

@@ -47,6 +47,8 @@ impl Found {
 pub(super) struct Shell {
     pub pipefail: bool,
     pub errexit: bool,
+    /// A `trap` may replace the exit status.
+    trapped: bool,
     directory: Option<String>,
     depth: usize,
 }
@@ -65,14 +67,15 @@ impl Shell {
                 runner,
                 scope,
                 directory: self.directory.clone(),
-                success: true,
-                failure: true,
+                success: !self.trapped,
+                failure: !self.trapped,
                 mask: None,
             }],
             Job::Script { text, errexit, pipefail } if self.depth < MAX_DEPTH => {
                 let directory = self.directory.clone();
                 let depth = self.depth + 1;
-                Self { pipefail, errexit, directory, depth }.line(&text)
+                let mut inner = Self { pipefail, errexit, directory, depth, trapped: self.trapped };
+                inner.line(&text)
             }
             Job::Script { .. } | Job::Other => {
                 self.note(words);
@@ -94,6 +97,7 @@ impl Shell {
                     _ => Some(target.to_owned()),
                 };
             }
+            "trap" => self.trapped = true,
             "set" => {
                 for at in 1..words.len() {
                     let option = text(at);
@@ -138,6 +142,11 @@ impl Shell {
                     } else {
                         run.hide(Mask::LaterCommand);
                     }
+                }
+                // `make || exit 1; cargo test`: the script may have ended before the run.
+                if earlier.iter().any(|chain| chain.iter().any(|(pipeline, _)| may_exit(pipeline)))
+                {
+                    run.hide(Mask::Unknown);
                 }
                 if errexit {
                     run.failure &= earlier.iter().all(|chain| is_scenery_chain(chain));
@@ -227,6 +236,18 @@ fn is_scenery(pipeline: &Pipeline) -> bool {
         Some(word) => SCENERY.contains(&word.text.as_str()) && !pipeline.negated,
         None => literal && !pipeline.negated,
     }
+}
+
+/// Holds an `exit`, a `return` or an `exec`.
+fn may_exit(pipeline: &Pipeline) -> bool {
+    pipeline.parts.iter().any(|part| match part {
+        Part::Simple(words) => words.first().is_some_and(|word| {
+            word.bare
+                && (matches!(word.text.as_str(), "exit" | "return")
+                    || word.text == "exec" && words.len() > 1)
+        }),
+        Part::Group(script) => script.items.iter().any(|(pipeline, _)| may_exit(pipeline)),
+    })
 }
 
 /// `exit 1`, `false`, `{ echo failed; exit 1; }`.

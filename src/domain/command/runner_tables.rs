@@ -47,12 +47,15 @@ pub(super) const PYTEST: Options = Options {
         "--strict-config", "--disable-warnings", "--disable-pytest-warnings", "--full-trace",
         "--ff", "--failed-first", "--nf", "--new-first", "--cache-clear", "-rA", "-ra", "-rs",
         "-rf", "-rN", "-rP", "-rfE", "-rsx", "--benchmark-disable", "--benchmark-skip",
-        "--runslow", "--tb", "--durations", "--color", "--cov-report", "--show-capture",
-        "--capture", "--verbosity", "--junitxml", "--junit-xml", "--timeout", "--maxfail",
-        "--import-mode", "--asyncio-mode", "--cov-fail-under", "--cov-config", "--cov-branch",
-        "--dist", "--numprocesses", "--log-level", "--log-cli-level", "--reruns", "--code-style",
+        "--runslow", "--cov-branch", "--code-style",
     ],
-    values: &["-n", "-W", "-o", "-p", "-c", "-r", "--rootdir", "--override-ini"],
+    values: &[
+        "-n", "-W", "-o", "-p", "-c", "-r", "--rootdir", "--override-ini", "--tb", "--durations",
+        "--color", "--cov-report", "--show-capture", "--capture", "--verbosity", "--junitxml",
+        "--junit-xml", "--timeout", "--maxfail", "--import-mode", "--asyncio-mode",
+        "--cov-fail-under", "--cov-config", "--dist", "--numprocesses", "--log-level",
+        "--log-cli-level", "--reruns",
+    ],
     narrowing: &["-k", "-m", "--deselect", "--ignore", "--ignore-glob"],
     stops: &[
         "--version", "-V", "--collect-only", "--co", "--help", "-h", "--fixtures", "--markers",
@@ -72,7 +75,7 @@ pub(super) const UNITTEST: Options = Options {
 };
 
 pub(super) const DJANGO: Options = Options {
-    flags: &["--keepdb", "--noinput", "--no-input", "--failfast", "--parallel", "-v"],
+    flags: &["--keepdb", "--noinput", "--no-input", "--failfast", "--parallel"],
     values: &["--settings", "-v", "--verbosity"],
     narrowing: &["-k", "--tag", "--exclude-tag", "--pattern", "-p"],
     stops: HELP,
@@ -93,16 +96,18 @@ pub(super) const JS: Options = Options {
         "--ci", "--coverage", "--no-coverage", "--silent", "--verbose", "--runInBand", "-i",
         "--bail", "-b", "--run", "--watch=false", "--watchAll=false", "--no-watch", "--colors",
         "--no-colors", "--color", "--no-color", "--detectOpenHandles", "--forceExit", "--exit",
-        "--passWithNoTests", "--reporter", "--reporters", "--maxWorkers", "--testTimeout",
-        "--globals", "--no-cache", "--logHeapUsage", "--expose-gc", "--json", "--outputFile",
-        "--no-file-parallelism", "--pool", "--test-reporter", "--experimental-vm-modules",
-        "--coverage.enabled", "--watch-all=false", "--no-watchman", "--pass-with-no-tests",
-        "--dom", "--environment", "--timeout", "--recursive", "--parallel", "--single-run",
-        "--experimental-test-coverage", "--test", "--silent=false", "--verbose=false",
-        "-A", "--allow-all", "--allow-read", "--allow-net", "--allow-env", "--allow-write",
-        "--no-check", "--allow-run", "--enable-source-maps",
+        "--passWithNoTests", "--no-cache", "--logHeapUsage", "--expose-gc", "--json",
+        "--no-file-parallelism", "--experimental-vm-modules", "--coverage.enabled",
+        "--watch-all=false", "--no-watchman", "--pass-with-no-tests", "--dom", "--recursive",
+        "--parallel", "--single-run", "--experimental-test-coverage", "--test", "--silent=false",
+        "--verbose=false", "-A", "--allow-all", "--allow-read", "--allow-net", "--allow-env",
+        "--allow-write", "--no-check", "--allow-run", "--enable-source-maps",
     ],
-    values: &["-w", "--require", "-r", "--import", "--loader", "-R"],
+    values: &[
+        "-w", "--require", "-r", "--import", "--loader", "-R", "--reporter", "--reporters",
+        "--maxWorkers", "--testTimeout", "--globals", "--outputFile", "--pool", "--test-reporter",
+        "--environment", "--timeout",
+    ],
     narrowing: &[
         "-t", "--testNamePattern", "--grep", "-g", "--fgrep", "-f", "--testPathPattern",
         "--testPathPatterns", "--project", "--selectProjects", "--shard", "--changedSince", "-c",
@@ -121,8 +126,8 @@ pub(super) const JS: Options = Options {
 pub(super) const NPM: Options = Options {
     flags: &[
         "--silent", "-s", "--workspaces", "-ws", "-r", "--recursive", "--no-color", "--color",
-        "--loglevel", "--stream", "--verbose", "--include-workspace-root", "--parallel", "-A",
-        "--all", "-v", "-t", "--quiet", "-d",
+        "--stream", "--verbose", "--include-workspace-root", "--parallel", "-A", "--all", "-v",
+        "-t", "--quiet", "-d",
     ],
     values: &["--prefix", "-C", "--dir", "--cwd", "--loglevel"],
     narrowing: &["-w", "--workspace", "--filter", "-F"],
@@ -133,10 +138,8 @@ pub(super) const NPM: Options = Options {
 
 pub(super) const GO: Options = Options {
     flags: &[
-        "-v", "-race", "-cover", "-failfast", "-json", "-count", "-timeout", "-tags", "-mod",
-        "-shuffle", "-covermode", "-coverprofile", "-coverpkg", "-vet", "-parallel", "-p", "-x",
-        "-a", "-trimpath", "-msan", "-asan", "-benchmem", "-gcflags", "-ldflags", "-cpu",
-        "-fullpath", "-modfile",
+        "-v", "-race", "-cover", "-failfast", "-json", "-shuffle", "-vet", "-x", "-a", "-trimpath",
+        "-msan", "-asan", "-benchmem", "-fullpath",
     ],
     values: &[
         "-count", "-timeout", "-tags", "-mod", "-covermode", "-coverprofile", "-coverpkg",
@@ -181,8 +184,8 @@ pub(super) const GRADLE: Options = Options {
 
 pub(super) const DOTNET: Options = Options {
     flags: &[
-        "--no-build", "--no-restore", "--nologo", "--blame", "-m", "/m", "--verbosity",
-        "-p", "--tl", "--blame-hang", "--interactive", "--force",
+        "--no-build", "--no-restore", "--nologo", "--blame", "-m", "/m", "-p", "--tl",
+        "--blame-hang", "--interactive", "--force",
     ],
     values: &[
         "-c", "--configuration", "-v", "--verbosity", "--logger", "-l", "--results-directory",
@@ -230,7 +233,7 @@ pub(super) const JUST: Options = Options {
 pub(super) const RUBY: Options = Options {
     flags: &[
         "-b", "--backtrace", "-c", "--color", "--no-color", "--fail-fast", "-v", "--verbose", "-w",
-        "--profile", "-p", "--force-color", "-d", "--defer-output", "-f",
+        "--profile", "-p", "--force-color", "-d", "--defer-output",
     ],
     values: &["-f", "--format", "-o", "--out", "-r", "--require", "-s", "--seed", "--order"],
     narrowing: &["-e", "--example", "-t", "--tag", "-n", "--name", "-P", "--pattern"],
@@ -242,7 +245,7 @@ pub(super) const RUBY: Options = Options {
 pub(super) const MIX: Options = Options {
     flags: &[
         "--cover", "--trace", "--force", "--no-color", "--color", "--warnings-as-errors",
-        "--raise", "--no-compile", "--no-start", "--umbrella-only", "--slowest",
+        "--raise", "--no-compile", "--no-start", "--umbrella-only",
     ],
     values: &["--seed", "--max-failures", "--max-cases", "--timeout", "--formatter", "--slowest"],
     narrowing: &["--only", "--include", "--exclude", "--partitions", "--failed"],
@@ -274,9 +277,9 @@ pub(super) const SWIFT: Options = Options {
 
 pub(super) const BAZEL: Options = Options {
     flags: &[
-        "--test_output", "--config", "--keep_going", "-k", "--nocache_test_results", "-c",
-        "--jobs", "--cache_test_results", "--verbose_failures", "--noshow_progress",
-        "--show_progress", "--color", "--curses", "--runs_per_test", "--test_summary",
+        "--test_output", "--config", "--keep_going", "-k", "--nocache_test_results",
+        "--cache_test_results", "--verbose_failures", "--noshow_progress", "--show_progress",
+        "--color", "--curses", "--runs_per_test", "--test_summary",
     ],
     values: &["-c", "--compilation_mode", "--jobs"],
     narrowing: &["--test_filter", "--test_tag_filters", "--build_tests_only"],

@@ -198,9 +198,16 @@ fn package_manager(words: &[Word]) -> Recognised {
         _ if script.starts_with("test:") || script.starts_with("test-") => Some(script.to_owned()),
         _ => return None,
     };
-    let table = if native { &table::JS } else { &table::NPM };
-    before.extend(from(words, at + 1).iter().cloned());
-    let scope = options::scope(&before, table)?;
+    let after = from(words, at + 1);
+    let scope = if name == "npm test" {
+        before.extend(after.iter().cloned());
+        options::scope(&before, &table::NPM)?
+    } else {
+        // The others hand everything behind the script's name to the script.
+        let own = options::scope(&before, if native { &table::JS } else { &table::NPM })?;
+        let handed = options::scope(after, &table::JS)?;
+        if own == Scope::Full { handed } else { own }
+    };
     Some((name, part.map_or(scope, |reason| Scope::Partial { reason })))
 }
 

@@ -148,6 +148,10 @@ pub(super) fn unwrap(words: &[Word]) -> Inner<'_> {
             let parts: Vec<_> = words.iter().skip(1).map(|word| word.text.as_str()).collect();
             Inner::Script { text: parts.join(" "), errexit: false, pipefail: false }
         }
+        // `command -v pytest` looks it up.
+        "command" if words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V")) => {
+            Inner::Nothing
+        }
         _ => inner(words),
     }
 }
