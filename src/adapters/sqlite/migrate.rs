@@ -27,8 +27,12 @@ pub(super) fn versions(conn: &Connection) -> Result<(i64, i64), StoreError> {
 
 /// Refuses what this build must not touch, before anything is written; answers the version.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
-    let (app, version) = versions(conn)?;
-    if app != APPLICATION_ID && (app != 0 || version != 0 || has_tables(conn)?) {
+    // One snapshot: another process may be making this very store.
+    let snapshot = conn.unchecked_transaction().map_err(super::open::map)?;
+    let has_tables = has_tables(&snapshot)?;
+    let (app, version) = versions(&snapshot)?;
+    snapshot.finish().map_err(super::open::map)?;
+    if app != APPLICATION_ID && (app != 0 || version != 0 || has_tables) {
         return Err(StoreError::NotAStore(format!("{} is another program's", path.display())));
     }
     if version > CURRENT {

@@ -13,9 +13,13 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A WAL smaller than this is left to a later command on close.
 const WAL_LEFT_BYTES_MAX: u64 = 512 * 1024;
+
+/// Sleep between two tries to set WAL mode.
+const WAL_RETRY: Duration = Duration::from_millis(2);
 
 /// How to open.
 pub struct OpenOptions<'a> {
@@ -98,8 +102,7 @@ fn prepare_file(path: &Path, create: bool) -> Result<bool, StoreError> {
 }
 
 fn configure(conn: &Connection) -> Result<(), StoreError> {
-    let mode: String =
-        conn.query_row("PRAGMA journal_mode = WAL", [], |r| r.get(0)).map_err(map)?;
+    let mode = wal_mode(conn)?;
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(StoreError::Io("the file system does not allow WAL mode".to_owned()));
     }
@@ -110,6 +113,21 @@ fn configure(conn: &Connection) -> Result<(), StoreError> {
     .map_err(map)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
+}
+
+/// Asks for WAL mode; answers the mode that is set. While another process makes the store this is
+/// refused at once, the busy timeout notwithstanding, so it is tried again here.
+fn wal_mode(conn: &Connection) -> Result<String, StoreError> {
+    let start = Instant::now();
+    loop {
+        let asked = conn.query_row("PRAGMA journal_mode = WAL", [], |r| r.get(0)).map_err(map);
+        match asked {
+            Err(StoreError::Busy) if start.elapsed() < STORE_BUSY => {
+                std::thread::sleep(WAL_RETRY);
+            }
+            other => return other,
+        }
+    }
 }
 
 fn settle_namespace(conn: &Connection, wanted: Option<&str>) -> Result<String, StoreError> {
