@@ -328,6 +328,19 @@ fn losses_of_one_session_are_only_its_own() {
 }
 
 #[test]
+fn a_store_that_several_processes_make_at_once_serves_them_all() {
+    for _ in 0..6 {
+        let env = TestEnv::new();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| env.run(["ingest"]).ok());
+            }
+        });
+        assert_eq!(env.sessions(), Vec::<Value>::new());
+    }
+}
+
+#[test]
 fn two_ingests_at_once_end_with_the_rows_of_one() {
     let [twice, once] = [TestEnv::new(), TestEnv::new()];
     for env in [&twice, &once] {
