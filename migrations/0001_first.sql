@@ -223,6 +223,7 @@ CREATE TABLE loss (
   generation   INTEGER NOT NULL,
   offset       INTEGER NOT NULL,
   length       INTEGER NOT NULL,
+  line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
   reason       TEXT NOT NULL,
   detail       TEXT NOT NULL,

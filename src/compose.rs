@@ -84,7 +84,8 @@ fn path_variable(name: &str) -> Option<PathBuf> {
 /// fornax's home: named, else `$FORNAX_HOME`, else `~/.fornax`.
 fn fornax_home(named: Option<&Path>) -> PathBuf {
     named.map(Path::to_owned).or_else(|| path_variable("FORNAX_HOME")).unwrap_or_else(|| {
-        path_variable("HOME").unwrap_or_else(|| PathBuf::from("/nonexistent")).join(".fornax")
+        // Without a home nothing can be made there, not even by root.
+        path_variable("HOME").unwrap_or_else(|| PathBuf::from("/dev/null")).join(".fornax")
     })
 }
 

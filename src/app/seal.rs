@@ -88,6 +88,11 @@ impl Sealer {
         record_id: &NativeId,
     ) -> Vec<Sealed> {
         let mut out = Vec::with_capacity(messages.len());
+        if self.state.order_us == 0 && line.received.is_none() {
+            // What stands before the first time of a file is given that time, not the year 1970.
+            let first = messages.iter().find_map(|m| stated_time(m).and_then(Micros::parse));
+            self.state.order_us = first.map_or(0, |at| at.0);
+        }
         for (index, message) in messages.into_iter().enumerate() {
             let mut place = Place {
                 offset: line.offset,
@@ -378,6 +383,17 @@ impl Sealer {
                 at_us,
             }),
         }
+    }
+}
+
+/// The time that a draft states.
+fn stated_time(message: &Message) -> Option<&str> {
+    match message {
+        Message::Event(draft) => draft.observed_at.as_deref(),
+        Message::Evidence(draft) => draft.observed_at.as_deref(),
+        Message::Usage(draft) => draft.observed_at.as_deref(),
+        Message::Turn(draft) => draft.observed_at.as_deref(),
+        Message::Capabilities(_) | Message::Lineage(_) | Message::Loss(_) => None,
     }
 }
 

@@ -100,6 +100,9 @@ fn first_value(text: &str) -> Result<(usize, Value, Option<&'static str>), Refus
     if let Some(Ok(value)) = stream.next() {
         return Ok((stream.byte_offset(), value, None));
     }
+    if !text.starts_with(['{', '[', '"', '-', 't', 'f', 'n']) && !text.starts_with(is_digit) {
+        return Err(Refused::Malformed);
+    }
     let scan = Scan::of(text.as_bytes());
     let Some(length) = scan.end else { return Err(Refused::Torn) };
     if scan.repairs.is_none() {
@@ -109,6 +112,10 @@ fn first_value(text: &str) -> Result<(usize, Value, Option<&'static str>), Refus
         Ok(value) => Ok((length, value, scan.repairs)),
         Err(_) => Err(Refused::Malformed),
     }
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
 }
 
 /// One pass over a value without recursion: where it ends, and a repaired copy.
@@ -332,6 +339,7 @@ mod tests {
     #[test]
     fn prose_is_malformed_and_an_open_object_is_torn() {
         assert_eq!(values(b"{a:1}").1, Some(Refused::Malformed));
+        assert_eq!(values(b"some words").1, Some(Refused::Malformed));
         assert_eq!(values(br#"{"a":"x"#).1, Some(Refused::Torn));
     }
 

@@ -69,6 +69,7 @@ pub fn code_of(error: &anyhow::Error) -> u8 {
         StoreError::NotAStore(_) => 65,
         StoreError::Missing => 69,
         StoreError::Io(_) => 74,
+        StoreError::OtherNamespace { .. } => 64,
         StoreError::Other(_) => 70,
     };
     for cause in error.chain() {

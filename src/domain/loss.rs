@@ -48,8 +48,8 @@ crate::open_tag! {
         FrameTorn = "frame_torn",
         /// A journal frame of a newer format, left where it is.
         FrameNewer = "frame_newer",
-        /// Records that the chosen wire does not carry.
-        NotOnWire = "not_on_wire",
+        /// More calls waited for their result than are remembered; the oldest were let go.
+        OpenCallsDropped = "open_calls_dropped",
     }
 }
 

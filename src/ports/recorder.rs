@@ -20,6 +20,8 @@ pub enum StoreError {
     NotAStore(String),
     /// No store has been made yet.
     Missing,
+    /// The home belongs to another namespace than the one asked for.
+    OtherNamespace { held: String, wanted: String },
     /// The disk or a permission refused.
     Io(String),
     /// Anything else, with the engine's text.
@@ -35,6 +37,10 @@ impl fmt::Display for StoreError {
                 "the store has schema {found}, this fornax knows up to {supported}; use a newer fornax"
             ),
             Self::NotAStore(why) => write!(f, "not a fornax store: {why}"),
+            Self::OtherNamespace { held, wanted } => write!(
+                f,
+                "this home belongs to namespace '{held}', not '{wanted}'; use another --home"
+            ),
             Self::Missing => write!(f, "no store yet; run `fornax ingest` or wire the hooks first"),
             Self::Io(why) => write!(f, "the store cannot be reached: {why}"),
             Self::Other(why) => write!(f, "the store reports: {why}"),
@@ -135,10 +141,11 @@ pub trait Recorder {
     /// When the store cannot be read.
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError>;
 
-    /// Stores batches in one transaction each, together with a journal position when given.
+    /// Stores batches in order, each whole or not at all; with a journal position all of them and
+    /// the position in one transaction.
     ///
     /// # Errors
-    /// When nothing of the batch was stored.
+    /// When a batch was not stored; those before it may be.
     fn append(
         &mut self,
         batches: &[Batch],

@@ -292,7 +292,9 @@ fn rows_of_another_decoder_version_are_made_again_when_the_file_changes() {
 
 /// The small synthetic histories of both agents.
 fn fixtures() -> &'static [(String, Vec<u8>, Vec<String>)] {
-    static FIXTURES: OnceLock<Vec<(String, Vec<u8>, Vec<String>)>> = OnceLock::new();
+    /// Name, bytes, and the rows of a single full read.
+    type Fixture = (String, Vec<u8>, Vec<String>);
+    static FIXTURES: OnceLock<Vec<Fixture>> = OnceLock::new();
     FIXTURES.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agents");
         let mut paths: Vec<PathBuf> = ["claude_code", "codex"]

@@ -325,7 +325,7 @@ fn a_namespace_is_chosen_once() {
     env.run(["ingest", "in", "--namespace", "team"]).ok();
     assert_eq!(env.sessions()[0]["conversation"], "conversation:codex:team:x1");
     env.ingest(&folder);
-    let line = env.run(["ingest", "in", "--namespace", "other"]).one_line_error(70);
+    let line = env.run(["ingest", "in", "--namespace", "other"]).one_line_error(64);
     assert!(line.contains("team") && line.contains("other"), "{line}");
 }
 

@@ -59,6 +59,16 @@ impl JournalFolder {
         fs::remove_file(&taken)
     }
 
+    /// Whether a segment holds frames of a format that this program does not know.
+    fn holds_newer(&self, segment: &Segment) -> io::Result<bool> {
+        let mut newer = false;
+        self.read(segment, 0, &mut |frame| {
+            newer |= matches!(frame, Frame::Newer { .. });
+            !newer
+        })?;
+        Ok(newer)
+    }
+
     fn closed_path(&self, tag: &str) -> PathBuf {
         self.folder.join(format!("{CLOSED_PREFIX}{}{tag}{SUFFIX}", self.unique))
     }
@@ -96,7 +106,15 @@ impl JournalReader for JournalFolder {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let meta = entry.metadata()?;
-            if meta.is_file() && name.starts_with(CLOSED_PREFIX) && name.ends_with(SUFFIX) {
+            let closed = name.starts_with(CLOSED_PREFIX) && name.ends_with(SUFFIX);
+            // Kept by an older program for one that can read them; this may be the one.
+            let kept = name.starts_with(NEWER_PREFIX)
+                && !self.holds_newer(&Segment {
+                    name: name.clone(),
+                    path: entry.path(),
+                    bytes: meta.len(),
+                })?;
+            if meta.is_file() && (closed || kept) {
                 let age = meta.modified().ok();
                 found.push((age, Segment { name, path: entry.path(), bytes: meta.len() }));
             }
@@ -137,12 +155,7 @@ impl JournalReader for JournalFolder {
     }
 
     fn remove(&self, segment: &Segment) -> io::Result<()> {
-        let mut newer = false;
-        self.read(segment, 0, &mut |frame| {
-            newer |= matches!(frame, Frame::Newer { .. });
-            !newer
-        })?;
-        if newer {
+        if self.holds_newer(segment)? {
             // Kept for the program that can read it; its other frames are known by their ids.
             let kept = self.folder.join(format!("{NEWER_PREFIX}{}", segment.name));
             return fs::rename(&segment.path, kept);
@@ -151,13 +164,17 @@ impl JournalReader for JournalFolder {
     }
 
     fn waiting_bytes(&self) -> u64 {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return 0 };
-        entries
+        let stand_in = self.runtime.as_ref().and_then(|r| fs::metadata(r).ok());
+        let stand_in = stand_in.map_or(0, |m| m.len());
+        let Ok(entries) = fs::read_dir(&self.folder) else { return stand_in };
+        let waits = |name: &str| name.ends_with(SUFFIX) && !name.starts_with(NEWER_PREFIX);
+        let segments: u64 = entries
             .filter_map(Result::ok)
-            .filter(|e| e.file_name().to_string_lossy().ends_with(SUFFIX))
+            .filter(|e| waits(&e.file_name().to_string_lossy()))
             .filter_map(|e| e.metadata().ok())
             .map(|m| m.len())
-            .sum()
+            .sum();
+        segments + stand_in
     }
 }
 

@@ -141,9 +141,9 @@ fn settle_namespace(conn: &Connection, wanted: Option<&str>) -> Result<String, S
         }
     };
     match wanted {
-        Some(wanted) if wanted != held => Err(StoreError::Other(format!(
-            "this home belongs to namespace '{held}', not '{wanted}'; use another --home"
-        ))),
+        Some(wanted) if wanted != held => {
+            Err(StoreError::OtherNamespace { held, wanted: wanted.to_owned() })
+        }
         _ => Ok(held),
     }
 }

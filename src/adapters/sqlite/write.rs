@@ -6,11 +6,13 @@ use super::open::{SqliteStore, map};
 use super::rows::watermark_from_row;
 use super::writer::Writer;
 use crate::base::hash::Digest;
+use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
     Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceSpec, StoreError, Watermark,
 };
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
+use std::time::Instant;
 
 impl Recorder for SqliteStore {
     fn namespace(&self) -> &str {
@@ -124,10 +126,20 @@ impl SqliteStore {
         batches: &[Batch],
         position: Option<&SegmentPosition>,
     ) -> Result<Appended, StoreError> {
-        let tx =
-            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        let mut begun = Instant::now();
         let mut appended = Appended::default();
+        let mut tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
         for batch in batches {
+            if position.is_none() && begun.elapsed() > WRITE_LOCK_HOLD {
+                // Between two batches the lock is given to whoever waits for it.
+                tx.commit().map_err(map)?;
+                begun = Instant::now();
+                tx = self
+                    .conn
+                    .transaction_with_behavior(TransactionBehavior::Immediate)
+                    .map_err(map)?;
+            }
             let (source, current) = source_id(&tx, &mut self.source_ids, &batch.source)?;
             let generation = if batch.generation == 0 { current } else { batch.generation };
             let ids = &mut self.conversation_ids;

@@ -430,8 +430,9 @@ impl<'a> Writer<'a> {
     ) -> Result<bool, StoreError> {
         let added = self.run(
             "INSERT OR IGNORE INTO loss
-               (conversation, source, generation, offset, length, path, reason, detail, count, at_us)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+               (conversation, source, generation, offset, length, path, reason, detail, count, at_us,
+                line_hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 conversation,
                 self.source,
@@ -442,7 +443,8 @@ impl<'a> Writer<'a> {
                 loss.reason.as_str(),
                 loss.detail,
                 loss.count.cast_signed(),
-                loss.at_us
+                loss.at_us,
+                sealed.place.line_hash.as_bytes()
             ],
         )?;
         if let (true, Some(id)) = (added, conversation) {

@@ -59,7 +59,8 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
 fn exit_code(args: &IngestArgs, files: &dyn Files, roots: &[PathBuf], summary: &Summary) -> u8 {
     let all_files = !args.paths.is_empty()
         && roots.iter().all(|r| files.stat(r).is_ok_and(|s| s.kind == FileKind::File));
-    let foreign = summary.not_recognised + summary.skipped.total();
+    let empty = summary.skipped.0.get("empty file").copied().unwrap_or_default();
+    let foreign = summary.not_recognised + summary.skipped.total() - empty;
     if all_files && summary.sources == 0 && summary.unchanged == 0 && foreign > 0 { 65 } else { 0 }
 }
 

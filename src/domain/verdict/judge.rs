@@ -208,13 +208,13 @@ fn failed(
     if ABNORMAL_CODES.contains(&code) || code < 0 {
         return review(Reason::AbnormalExit, format!("{seen}, which is no test result"));
     }
-    if said.polarity == Polarity::Fails {
-        return (Verdict::Verified, Reason::FailureConfirmed, seen.to_owned());
-    }
     let summary = candidate.summary;
     let counted = summary.is_some_and(|s| s.failed.is_some_and(|f| f > 0));
     if !candidate.test.failure_proves && !counted {
         return review(Reason::ExitMasked, format!("{seen}: {}", mask(&candidate.test)));
+    }
+    if said.polarity == Polarity::Fails {
+        return (Verdict::Verified, Reason::FailureConfirmed, seen.to_owned());
     }
     if summary.is_some_and(|s| s.failed == Some(0) && s.passed.is_some_and(|p| p > 0)) {
         let text = format!("{seen}, but its own summary counts no failure");

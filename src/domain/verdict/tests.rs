@@ -193,6 +193,12 @@ fn a_claimed_failure_is_confirmed_by_a_failing_run() {
 }
 
 #[test]
+fn a_failure_that_may_be_anothers_confirms_nothing() {
+    let situation = around(vec![red(1, "cargo build && cargo test")]);
+    assert_eq!(verdict("2 tests failed.", &situation), (Verdict::Review, Reason::ExitMasked));
+}
+
+#[test]
 fn the_same_situation_gives_the_same_finding() {
     let situation = around(vec![red(1, "cargo test")]);
     assert_eq!(judge(&claim(PASS), &situation), judge(&claim(PASS), &situation));

@@ -127,7 +127,7 @@ impl ClaudeTranscript {
         out.extend(facts);
         out.extend(messages);
         if self.state.take_unreported_drop() {
-            let reason = LossReason::Other("open_call_forgotten".to_owned());
+            let reason = LossReason::OpenCallsDropped;
             let whose = Some(line.conversation);
             out.push(Message::Loss(LossDraft::one(whose, reason, "open_calls", "message.content")));
         }

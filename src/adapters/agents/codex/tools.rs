@@ -82,7 +82,7 @@ impl Work<'_> {
         if let Some(id) = id
             && self.state.calls.open(&id, Call::new(tool, turn, input))
         {
-            self.lose(LossReason::from_tag("open_calls_dropped"), "calls without a result", field);
+            self.lose(LossReason::OpenCallsDropped, "calls without a result", field);
         }
     }
 
