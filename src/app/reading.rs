@@ -217,8 +217,8 @@ impl Reading {
             && !found.is_empty()
             && found.iter().all(|f| f.value.is_object() || f.value.is_array());
         if whole {
-            self.values(offset, bytes, found);
-            self.count_line(bytes);
+            let hash = self.count_line(bytes);
+            self.values(offset, bytes, &hash, found);
             self.offset = offset + bytes.len() as u64;
         } else if !bytes.iter().all(u8::is_ascii_whitespace) {
             self.withheld(offset, bytes.len() as u64, bytes);
@@ -243,24 +243,27 @@ impl Reading {
     }
 
     fn line(&mut self, offset: u64, bytes: &[u8]) {
-        self.count_line(bytes);
+        let hash = self.count_line(bytes);
         let (found, refused) = json::values(bytes);
         if let Some(refused) = refused {
-            self.quarantine(offset, bytes, refused.as_str());
+            self.quarantine(offset, bytes, &hash, refused.as_str());
         }
-        self.values(offset, bytes, found);
+        self.values(offset, bytes, &hash, found);
     }
 
-    fn count_line(&mut self, bytes: &[u8]) {
+    /// Counts a line and links it to the chain; answers its hash.
+    fn count_line(&mut self, bytes: &[u8]) -> Digest {
+        let hash = Digest::of(bytes);
         self.stats.bytes += bytes.len() as u64 + 1;
         // Blank lines do not count: the end of a last line may come later and alone.
         if bytes.is_empty() {
-            return;
+            return hash;
         }
         self.lines += 1;
         self.stats.lines += 1;
         self.pending_bytes += bytes.len() as u64;
-        self.link(&Digest::of(bytes));
+        self.link(&hash);
+        hash
     }
 
     /// The chain of line hashes: evidence of the whole prefix, one step a line.
@@ -277,24 +280,24 @@ impl Reading {
         self.loss(LossDraft::one(None, LossReason::LineTooLong, "line", ""), &line);
     }
 
-    fn quarantine(&mut self, offset: u64, bytes: &[u8], reason: &str) {
+    fn quarantine(&mut self, offset: u64, bytes: &[u8], hash: &Digest, reason: &str) {
         self.stats.quarantined += 1;
-        let line =
-            Line { offset, length: bytes.len() as u64, hash: Digest::of(bytes), received: None };
+        let line = Line { offset, length: bytes.len() as u64, hash: *hash, received: None };
         let place = place_of(&line);
         let body = Body::Quarantine { reason: reason.to_owned() };
         self.pending.push(Sealed { conversation: None, place, body });
         self.loss(LossDraft::one(None, LossReason::LineUnparseable, reason, ""), &line);
     }
 
-    fn values(&mut self, line_offset: u64, bytes: &[u8], found: Vec<Found>) {
+    fn values(&mut self, line_offset: u64, bytes: &[u8], hash: &Digest, found: Vec<Found>) {
         for value in found {
             let end = value.offset + value.length;
             let own = bytes.get(value.offset..end).unwrap_or_default();
             let line = Line {
                 offset: line_offset + value.offset as u64,
                 length: value.length as u64,
-                hash: Digest::of(own),
+                // Nearly always the value is the whole line.
+                hash: if own.len() == bytes.len() { *hash } else { Digest::of(own) },
                 received: None,
             };
             self.value(&value, &line);
