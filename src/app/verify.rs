@@ -53,20 +53,23 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         unseen: unseen(&events.rows, &order),
         process_result,
     };
+    let cases: Vec<ClaimCase> = claims
+        .rows
+        .iter()
+        .map(|claim| ClaimCase {
+            id: claim.id,
+            text: claim.text.clone(),
+            subject: claim.subject.clone(),
+            turn: claim.turn_id.clone(),
+            order: order.get(&claim.event_id).copied().unwrap_or(i64::MAX),
+        })
+        .collect();
+    let findings = judge(&cases, &situation);
     let checked = claims
         .rows
         .into_iter()
-        .map(|claim| {
-            let case = ClaimCase {
-                id: claim.id,
-                text: claim.text.clone(),
-                subject: claim.subject.clone(),
-                turn: claim.turn_id.clone(),
-                order: order.get(&claim.event_id).copied().unwrap_or(i64::MAX),
-            };
-            let finding = judge(&case, &situation);
-            Checked { claim, finding }
-        })
+        .zip(findings)
+        .map(|(claim, finding)| Checked { claim, finding })
         .collect();
     Ok(Checks { checked, failed })
 }

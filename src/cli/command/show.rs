@@ -104,6 +104,14 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
         .filter(|e| e.kind == EventKind::PostToolUse.as_str())
         .filter_map(|e| e.call_id.as_deref())
         .collect();
+    let mut diffs: HashMap<Uuid, Vec<&EvidenceRow>> = HashMap::new();
+    for row in story.evidence.iter().filter(|e| e.kind == "file_diff") {
+        diffs.entry(row.event_id).or_default().push(row);
+    }
+    let mut claims: HashMap<Uuid, Vec<&Checked>> = HashMap::new();
+    for checked in &story.checked {
+        claims.entry(checked.claim.event_id).or_default().push(checked);
+    }
     for event in &story.events {
         let proposal = event.kind == EventKind::PreToolUse.as_str();
         if proposal && event.call_id.as_deref().is_some_and(|id| resolved.contains(id)) {
@@ -121,10 +129,11 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
         let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
         let disagree = if event.disagrees { "  [sources disagree]" } else { "" };
         ui.line(&format!("{time} {}{disagree}", line(&told)))?;
-        for diff in edits(story, event.id) {
+        for row in diffs.remove(&event.id).unwrap_or_default() {
+            let diff = edit(row, story.conversation.cwd.as_deref());
             ui.line(&format!("         edit {diff}"))?;
         }
-        for checked in story.checked.iter().filter(|c| c.claim.event_id == event.id) {
+        for checked in claims.remove(&event.id).unwrap_or_default() {
             ui.line(&format!(
                 "         claim {} {}",
                 verify::verdict(&checked.finding),
@@ -135,21 +144,13 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
     Ok(())
 }
 
-/// The edits of one event: path and lines added and removed.
-fn edits(story: &Story, event: Uuid) -> Vec<String> {
-    story
-        .evidence
-        .iter()
-        .filter(|e| e.event_id == event && e.kind == "file_diff")
-        .map(|e| {
-            let text = |key: &str| e.payload.get(key).and_then(Value::as_str).unwrap_or_default();
-            let diff = text("diff");
-            let added = diff.lines().filter(|l| l.starts_with('+')).count();
-            let removed = diff.lines().filter(|l| l.starts_with('-')).count();
-            let path = below(text("path"), story.conversation.cwd.as_deref());
-            format!("{} (+{added} -{removed})", one_line(path))
-        })
-        .collect()
+/// An edit: path, and lines added and removed.
+fn edit(row: &EvidenceRow, cwd: Option<&str>) -> String {
+    let text = |key: &str| row.payload.get(key).and_then(Value::as_str).unwrap_or_default();
+    let diff = text("diff");
+    let added = diff.lines().filter(|l| l.starts_with('+')).count();
+    let removed = diff.lines().filter(|l| l.starts_with('-')).count();
+    format!("{} (+{added} -{removed})", one_line(below(text("path"), cwd)))
 }
 
 fn tail(story: &Story, ui: &mut Ui) -> Result<()> {

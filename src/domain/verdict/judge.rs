@@ -28,9 +28,14 @@ struct Candidate<'a> {
     summary: Option<Summary>,
 }
 
-/// Judges one claim.
-pub fn judge(claim: &ClaimCase, situation: &Situation) -> Finding {
-    let (verdict, reason, rationale, run) = decide(claim, situation);
+/// Judges claims, in their order. Commands are read once for all of them.
+pub fn judge(claims: &[ClaimCase], situation: &Situation) -> Vec<Finding> {
+    let test_runs = test_runs_of(situation);
+    claims.iter().map(|claim| finding(claim, situation, &test_runs)).collect()
+}
+
+fn finding(claim: &ClaimCase, situation: &Situation, test_runs: &[Candidate<'_>]) -> Finding {
+    let (verdict, reason, rationale, run) = decide(claim, situation, test_runs);
     Finding {
         id: ids::derive(&["finding", &claim.id.to_string(), TEST_RESULT_VERIFIER]),
         claim_id: claim.id,
@@ -44,14 +49,19 @@ pub fn judge(claim: &ClaimCase, situation: &Situation) -> Finding {
 
 type Decision<'a> = (Verdict, Reason, String, Option<&'a ShellRun>);
 
-fn decide<'a>(claim: &ClaimCase, situation: &'a Situation) -> Decision<'a> {
+fn decide<'a>(
+    claim: &ClaimCase,
+    situation: &'a Situation,
+    test_runs: &[Candidate<'a>],
+) -> Decision<'a> {
     let said =
         claims::extract(&claim.text).into_iter().find(|s| s.subject.as_str() == "test_result");
     let Some(said) = said.filter(|_| claim.subject == "test_result") else {
         let text = format!("no verifier for claims about {}", one_line(&claim.subject));
         return (Verdict::Unavailable, Reason::NoVerifier, text, None);
     };
-    let candidates = candidates(claim, situation);
+    let before = test_runs.partition_point(|c| c.run.order < claim.order);
+    let candidates = test_runs.get(..before).unwrap_or_default();
     let own_turn = |c: &&Candidate<'_>| claim.turn.is_none() || c.run.turn == claim.turn;
     let own = candidates.iter().rev().find(own_turn);
     let Some(latest) = own.or_else(|| candidates.last()) else {
@@ -66,7 +76,7 @@ fn decide<'a>(claim: &ClaimCase, situation: &'a Situation) -> Decision<'a> {
         );
     }
     if answer.0 == Verdict::Verified
-        && let Some(failed) = unrepeated_failure(&candidates, latest)
+        && let Some(failed) = unrepeated_failure(candidates, latest)
     {
         answer = (
             Verdict::Review,
@@ -77,12 +87,11 @@ fn decide<'a>(claim: &ClaimCase, situation: &'a Situation) -> Decision<'a> {
     (answer.0, answer.1, answer.2, Some(latest.run))
 }
 
-/// The test runs before the claim, oldest first.
-fn candidates<'a>(claim: &ClaimCase, situation: &'a Situation) -> Vec<Candidate<'a>> {
-    let mut found: Vec<Candidate<'a>> = situation
+/// All test runs, oldest first.
+fn test_runs_of(situation: &Situation) -> Vec<Candidate<'_>> {
+    let mut found: Vec<Candidate<'_>> = situation
         .runs
         .iter()
-        .filter(|run| run.order < claim.order)
         .filter_map(|run| {
             let mut tests = test_runs(&run.command);
             let several = tests.len() > 1;

@@ -48,8 +48,12 @@ fn claim(text: &str) -> ClaimCase {
     }
 }
 
+fn judge_one(claim: &ClaimCase, situation: &Situation) -> Finding {
+    judge(std::slice::from_ref(claim), situation).remove(0)
+}
+
 fn verdict(text: &str, situation: &Situation) -> (Verdict, Reason) {
-    let finding = judge(&claim(text), situation);
+    let finding = judge_one(&claim(text), situation);
     (finding.verdict, finding.reason)
 }
 
@@ -65,7 +69,7 @@ fn the_latest_run_of_the_turn_decides() {
 
 #[test]
 fn a_contradiction_names_command_code_place_and_evidence() {
-    let finding = judge(&claim(PASS), &around(vec![red(2, "cargo test")]));
+    let finding = judge_one(&claim(PASS), &around(vec![red(2, "cargo test")]));
     assert_eq!(finding.verdict, Verdict::Contradicted);
     for part in ["`cargo test`", "code 101", "session.jsonl byte 10"] {
         assert!(finding.rationale.contains(part), "{}", finding.rationale);
@@ -201,7 +205,7 @@ fn a_failure_that_may_be_anothers_confirms_nothing() {
 #[test]
 fn the_same_situation_gives_the_same_finding() {
     let situation = around(vec![red(1, "cargo test")]);
-    assert_eq!(judge(&claim(PASS), &situation), judge(&claim(PASS), &situation));
+    assert_eq!(judge_one(&claim(PASS), &situation), judge_one(&claim(PASS), &situation));
 }
 
 proptest! {
@@ -227,7 +231,7 @@ proptest! {
             .collect();
         let mut situation = around(runs);
         situation.edits.extend(edit.map(|order| Edit { path: "a".to_owned(), order }));
-        let finding = judge(&claim(PASS), &situation);
+        let finding = judge_one(&claim(PASS), &situation);
         if matches!(finding.verdict, Verdict::Verified | Verdict::Contradicted) {
             prop_assert!(!finding.evidence_ids.is_empty());
             let rests_on = situation.runs.iter()
