@@ -8,7 +8,7 @@ ifneq (,$(findstring linux,$(HOST)))
 STATIC := -C target-feature=+crt-static
 endif
 
-.PHONY: build demo test check fmt clippy doc deny bench corpus-report clean
+.PHONY: build demo test check fmt clippy doc deny bench fuzz fuzz-check corpus-report clean
 
 # The static, stripped release binary.
 build:
@@ -41,6 +41,14 @@ deny:
 
 bench: build
 	scripts/bench.sh $(DIST)
+
+# Every fuzz target for some seconds, with coverage, on the stable toolchain.
+FUZZ_SECONDS ?= 60
+fuzz-check:
+	cargo check --locked --manifest-path fuzz/Cargo.toml
+
+fuzz:
+	scripts/fuzz.sh $(FUZZ_SECONDS)
 
 # Figures over a folder of real files; writes docs/corpus-report.md.
 corpus-report: build
