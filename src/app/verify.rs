@@ -226,20 +226,31 @@ const READING_KEYS: &[&str] = &[
     "max_results",
 ];
 
-/// Tool calls whose effect on the tests is not known: no shell, and input that is more than a look.
-/// File tools report their edits; a sub-agent or a foreign tool reports nothing here.
+/// What may have run tests or changed files without saying so here.
 fn unseen(events: &[EventRow], order: &HashMap<Uuid, i64>) -> Vec<Unseen> {
     events
         .iter()
-        .filter(|e| {
-            e.kind == EventKind::PreToolUse.as_str() || e.kind == EventKind::PostToolUse.as_str()
-        })
-        .filter(|e| shell_command(e).is_none() && !only_reads(e.tool_input.as_ref()))
-        .filter_map(|e| {
-            let what = e.tool_name.clone().unwrap_or_else(|| "a tool".to_owned());
-            Some(Unseen { what, order: *order.get(&e.id)? })
-        })
+        .filter_map(|e| Some(Unseen { what: unseen_work(e)?, order: *order.get(&e.id)? }))
         .collect()
+}
+
+/// A tool call that is no shell's and more than a look (file tools report their edits; a sub-agent
+/// or a foreign tool reports nothing), or news from outside the turn: a background task's notice,
+/// another agent, a command of the person's own.
+fn unseen_work(event: &EventRow) -> Option<String> {
+    match EventKind::from_tag(&event.kind) {
+        EventKind::PreToolUse | EventKind::PostToolUse => {
+            let known = shell_command(event).is_some() || only_reads(event.tool_input.as_ref());
+            let tool = || event.tool_name.clone().unwrap_or_else(|| "a tool".to_owned());
+            (!known).then(tool)
+        }
+        EventKind::InjectedPrompt => Some("news from outside the turn".to_owned()),
+        EventKind::UserCommand => Some("a command of the person's own".to_owned()),
+        EventKind::SubagentStart | EventKind::SubagentStop | EventKind::AgentMessage => {
+            Some("another agent".to_owned())
+        }
+        _ => None,
+    }
 }
 
 fn only_reads(input: Option<&Value>) -> bool {

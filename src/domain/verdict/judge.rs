@@ -17,6 +17,8 @@ use crate::domain::summaries::{self, Summary};
 
 /// Characters of a command in a rationale.
 const COMMAND_CHARS: usize = 100;
+/// Lines at the head of an output where a host says that it timed the command out.
+const TIMEOUT_LINES: usize = 4;
 /// Exit codes that say that tests did not run to their end: pytest's usage (4) and "no tests" (5),
 /// `timeout` (124), not executable (126), not found (127), killed (137), terminated (143).
 const ABNORMAL_CODES: &[i64] = &[4, 5, 124, 126, 127, 130, 137, 143];
@@ -214,7 +216,7 @@ fn failed(
     let Some(code) = candidate.run.exit_code else {
         return review(Reason::OutcomeUnknown, format!("{seen}; no exit code is stated"));
     };
-    if ABNORMAL_CODES.contains(&code) || code < 0 {
+    if ABNORMAL_CODES.contains(&code) || code < 0 || timed_out(candidate.run) {
         return review(Reason::AbnormalExit, format!("{seen}, which is no test result"));
     }
     let summary = candidate.summary;
@@ -241,6 +243,12 @@ fn failed(
         return review(Reason::WorkAfterRun, text);
     }
     (Verdict::Contradicted, Reason::ExitNonzero, seen.to_owned())
+}
+
+/// Whether the host says at the head of the output that it stopped the command.
+fn timed_out(run: &ShellRun) -> bool {
+    let head = run.output.as_deref().unwrap_or_default().lines().take(TIMEOUT_LINES);
+    head.map(str::to_lowercase).any(|line| line.contains("timed out after"))
 }
 
 fn review(reason: Reason, text: String) -> (Verdict, Reason, String) {

@@ -172,6 +172,13 @@ fn a_time_out_is_no_test_result() {
 }
 
 #[test]
+fn a_time_out_that_only_the_text_tells_is_no_test_result() {
+    let mut seen = run(1, "cargo test", Outcome::Failed, Some(1));
+    seen.output = Some("Exit code 1\nCommand timed out after 2m 0.0s\nrunning 3 tests".to_owned());
+    assert_eq!(verdict(PASS, &around(vec![seen])), (Verdict::Review, Reason::AbnormalExit));
+}
+
+#[test]
 fn counts_are_compared_with_the_runners_own() {
     let mut seen = ok(1, "cargo test");
     seen.output = Some("test result: ok. 12 passed; 0 failed; 0 ignored".to_owned());
