@@ -51,8 +51,14 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         runs: runs(&events.rows, &evidence.rows, &order),
         edits: edits(&evidence.rows, &order),
         unseen: unseen(&events.rows, &order),
+        cwd: conversation.cwd.clone(),
         process_result,
     };
+    let prompts: Vec<i64> = (1i64..)
+        .zip(&events.rows)
+        .filter(|(_, e)| begins_turn(&e.kind))
+        .map(|(order, _)| order)
+        .collect();
     let cases: Vec<ClaimCase> = claims
         .rows
         .iter()
@@ -61,6 +67,10 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
             text: claim.text.clone(),
             subject: claim.subject.clone(),
             turn: claim.turn_id.clone(),
+            turn_from: {
+                let at = order.get(&claim.event_id).copied().unwrap_or(i64::MAX);
+                prompts.iter().rev().find(|p| **p < at).copied().unwrap_or_default()
+            },
             order: order.get(&claim.event_id).copied().unwrap_or(i64::MAX),
         })
         .collect();
@@ -72,6 +82,11 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         .map(|(claim, finding)| Checked { claim, finding })
         .collect();
     Ok(Checks { checked, failed })
+}
+
+/// Whether an event of this kind begins a turn.
+fn begins_turn(kind: &str) -> bool {
+    kind == EventKind::UserPromptSubmit.as_str() || kind == EventKind::TurnStart.as_str()
 }
 
 /// The shell commands of a conversation with what became of them.
@@ -131,6 +146,10 @@ fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64) -> Option<ShellR
         output: event.tool_response.as_ref().map(output_text),
         order,
         turn: event.turn_id.clone(),
+        workdir: event
+            .tool_input
+            .as_ref()
+            .and_then(|input| input.get("workdir")?.as_str().map(str::to_owned)),
         trusted: evidence.iter().all(|e| e.ingress == Ingress::BuiltIn.as_str()),
         place: event.sightings.first().map(place).unwrap_or_default(),
         evidence_ids: evidence
@@ -188,42 +207,37 @@ fn edits(evidence: &[EvidenceRow], order: &HashMap<Uuid, i64>) -> Vec<Edit> {
         .collect()
 }
 
-/// Input keys of tools that only read, search or keep a list.
-const READING_KEYS: &[&str] = &[
-    "file_path",
-    "path",
-    "paths",
-    "notebook_path",
-    "offset",
-    "limit",
-    "pages",
-    "pattern",
-    "glob",
-    "type",
-    "output_mode",
-    "multiline",
-    "head_limit",
-    "query",
-    "queries",
-    "url",
-    "todos",
-    "plan",
-    "explanation",
-    "-A",
-    "-B",
-    "-C",
-    "-n",
-    "-i",
-    "taskId",
-    "task_id",
-    "bash_id",
-    "shell_id",
-    "name",
-    "filter",
-    "status",
-    "subject",
-    "activeForm",
-    "max_results",
+/// Tools that only read, search, ask or keep a list, and tools whose edits are reported as diffs.
+const HARMLESS_TOOLS: &[&str] = &[
+    "Read",
+    "Grep",
+    "Glob",
+    "LS",
+    "NotebookRead",
+    "TodoRead",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "Edit",
+    "MultiEdit",
+    "Write",
+    "NotebookEdit",
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "EnterPlanMode",
+    "TaskCreate",
+    "TaskUpdate",
+    "TaskGet",
+    "TaskList",
+    "ToolSearch",
+    "apply_patch",
+    "update_plan",
+    "view_image",
+    "read_file",
+    "list_dir",
+    "grep_files",
+    "web_search",
+    "tool_search",
 ];
 
 /// What may have run tests or changed files without saying so here.
@@ -240,7 +254,8 @@ fn unseen(events: &[EventRow], order: &HashMap<Uuid, i64>) -> Vec<Unseen> {
 fn unseen_work(event: &EventRow) -> Option<String> {
     match EventKind::from_tag(&event.kind) {
         EventKind::PreToolUse | EventKind::PostToolUse => {
-            let known = shell_command(event).is_some() || only_reads(event.tool_input.as_ref());
+            let name = event.tool_name.as_deref().unwrap_or_default();
+            let known = shell_command(event).is_some() || HARMLESS_TOOLS.contains(&name);
             let tool = || event.tool_name.clone().unwrap_or_else(|| "a tool".to_owned());
             (!known).then(tool)
         }
@@ -250,13 +265,6 @@ fn unseen_work(event: &EventRow) -> Option<String> {
             Some("another agent".to_owned())
         }
         _ => None,
-    }
-}
-
-fn only_reads(input: Option<&Value>) -> bool {
-    match input {
-        Some(Value::Object(map)) => map.keys().all(|key| READING_KEYS.contains(&key.as_str())),
-        _ => false,
     }
 }
 

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 /// What was typed after `hook`.
 #[derive(Debug, Default)]
 struct Typed {
+    /// The word `hook` itself was met.
+    command: bool,
     agent: Option<String>,
     payload: Option<Vec<u8>>,
     fsync: bool,
@@ -34,14 +36,26 @@ struct Typed {
 
 /// Whether the command line is the hook's (help is for people, and goes the usual way).
 pub(super) fn is_meant(args: &[OsString]) -> bool {
-    let hook = args.get(1).is_some_and(|a| a == "hook");
-    hook && !args.iter().skip(2).any(|a| a == "--help" || a == "-h")
+    let mut rest = args.iter().skip(1);
+    while let Some(arg) = rest.next() {
+        let text = arg.to_string_lossy();
+        if text == "hook" {
+            return !args.iter().any(|a| a == "--help" || a == "-h");
+        }
+        // Global options may stand before the command; two of them have a value.
+        if text == "--home" || text == "--color" {
+            rest.next();
+        } else if !text.starts_with('-') {
+            return false;
+        }
+    }
+    false
 }
 
 /// Records one payload. Always success.
 pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
-    let typed = typed(args.get(2..).unwrap_or_default());
+    let typed = typed(args.get(1..).unwrap_or_default());
     let home = fornax_home(typed.home.as_deref());
     let (done, finished) = sync_channel(1);
     let worker_home = home.clone();
@@ -104,7 +118,11 @@ fn typed(args: &[OsString]) -> Typed {
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let text = arg.to_string_lossy();
-        if text == "--fsync" {
+        if text == "hook" && !typed.command {
+            typed.command = true;
+        } else if text == "--color" {
+            rest.next();
+        } else if text == "--fsync" {
             typed.fsync = true;
         } else if text == "--home" {
             typed.home = rest.next().map(PathBuf::from);

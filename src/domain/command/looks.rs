@@ -16,8 +16,7 @@ const READERS: &[&str] = &[
     "hostname", "basename", "dirname", "realpath", "readlink", "export", "set",
 ];
 /// Git commands that only read.
-const GIT_READERS: &[&str] =
-    &["status", "diff", "log", "show", "branch", "rev-parse", "ls-files", "blame", "remote"];
+const GIT_READERS: &[&str] = &["status", "diff", "log", "show", "rev-parse", "ls-files", "blame"];
 
 /// True when every part of `command` is known to only look.
 pub fn only_looks(command: &CommandText) -> bool {
@@ -59,7 +58,14 @@ fn looks(words: &[Word], depth: usize) -> bool {
             .skip(1)
             .find(|word| !word.text.starts_with('-'))
             .is_some_and(|word| GIT_READERS.contains(&word.text.as_str())),
-        "sed" => !has("-i") && !has("--in-place"),
+        "sed" => {
+            has("-n")
+                && !has("-i")
+                && !has("--in-place")
+                && !words.iter().any(|w| w.text.ends_with('e') || w.text.contains("e "))
+        }
+        "rg" => !has("--pre"),
+        "sort" => !has("-o") && !has("--output"),
         "find" => !has("-exec") && !has("-delete") && !has("-ok"),
         "bash" | "sh" | "zsh" if depth < MAX_DEPTH => words
             .iter()

@@ -4,6 +4,7 @@
 //! literal status that reaches the shell, of a full run, with no edit after it, can verify or
 //! contradict. Everything else has a reason of its own.
 
+use super::place;
 use super::{ClaimCase, Edit, Finding, Reason, ShellRun, Situation, TEST_RESULT_VERIFIER, Verdict};
 use crate::base::ids;
 use crate::base::text::{one_line, shorten};
@@ -28,6 +29,8 @@ struct Candidate<'a> {
     run: &'a ShellRun,
     test: TestRun,
     summary: Option<Summary>,
+    /// Folder below the conversation's; `None` when it lies elsewhere.
+    folder: Option<String>,
 }
 
 /// Judges claims, in their order. Commands are read once for all of them.
@@ -64,7 +67,10 @@ fn decide<'a>(
     };
     let before = test_runs.partition_point(|c| c.run.order < claim.order);
     let candidates = test_runs.get(..before).unwrap_or_default();
-    let own_turn = |c: &&Candidate<'_>| claim.turn.is_none() || c.run.turn == claim.turn;
+    let own_turn = |c: &&Candidate<'_>| match &claim.turn {
+        Some(_) => c.run.turn == claim.turn,
+        None => c.run.order > claim.turn_from,
+    };
     let own = candidates.iter().rev().find(own_turn);
     let Some(latest) = own.or_else(|| candidates.last()) else {
         return nothing_ran(situation);
@@ -78,13 +84,11 @@ fn decide<'a>(
         );
     }
     if answer.0 == Verdict::Verified
-        && let Some(failed) = unrepeated_failure(candidates, latest)
+        && said.polarity == Polarity::Passes
+        && let Some((failed, reason)) = unrepeated_failure(candidates, latest)
     {
-        answer = (
-            Verdict::Review,
-            Reason::PartialScope,
-            format!("a later run passed, but {} was not run again", told(failed.run)),
-        );
+        let text = format!("a later run passed, but {} was not run again", told(failed.run));
+        answer = (Verdict::Review, reason, text);
     }
     (answer.0, answer.1, answer.2, Some(latest.run))
 }
@@ -106,7 +110,8 @@ fn test_runs_of(situation: &Situation) -> Vec<Candidate<'_>> {
                 test.failure_proves = failure;
             }
             let summary = run.output.as_deref().and_then(summaries::read);
-            Some(Candidate { run, test, summary })
+            let folder = place::folder(run, &test, situation.cwd.as_deref());
+            Some(Candidate { run, test, summary, folder })
         })
         .collect();
     found.sort_by_key(|c| c.run.order);
@@ -143,6 +148,10 @@ fn weigh(
     if run.heuristic {
         return review(Reason::HeuristicOnly, format!("{seen}, a guess from its output"));
     }
+    if candidate.folder.is_none() {
+        let text = format!("{seen}, in a folder outside the conversation's");
+        return review(Reason::OtherDirectory, text);
+    }
     match run.outcome {
         Outcome::Ok => passed(said, claim, candidate, situation, &seen),
         Outcome::Failed => failed(said, claim, candidate, situation, &seen),
@@ -174,7 +183,7 @@ fn passed(
     situation: &Situation,
     seen: &str,
 ) -> (Verdict, Reason, String) {
-    if !candidate.test.success_proves {
+    if !candidate.test.success_proves || place::is_untold(candidate.run) {
         return review(Reason::ExitMasked, format!("{seen}: {}", mask(&candidate.test)));
     }
     if candidate.summary.is_some_and(|s| s.failed.is_some_and(|f| f > 0)) {
@@ -187,6 +196,16 @@ fn passed(
     if let Some(edit) = edit_after(candidate.run, claim, situation) {
         let text = format!("{seen}, then {} changed", one_line(&edit));
         return review(Reason::StaleAfterEdit, text);
+    }
+    if let Some(work) = unseen_after(candidate.run, claim, situation) {
+        let text = format!("{seen}, but {} came after it", one_line(&work));
+        return review(Reason::WorkAfterRun, text);
+    }
+    if ran_nothing(candidate) {
+        return review(
+            Reason::PartialScope,
+            format!("{seen}, which ran no tests or left some out"),
+        );
     }
     if counts_disagree(said, candidate.summary) {
         let text = format!("{seen}, but its summary and the claim count differently");
@@ -220,9 +239,12 @@ fn failed(
         return review(Reason::AbnormalExit, format!("{seen}, which is no test result"));
     }
     let summary = candidate.summary;
-    let counted = summary.is_some_and(|s| s.failed.is_some_and(|f| f > 0));
-    if !candidate.test.failure_proves && !counted {
+    if !candidate.test.failure_proves || place::is_untold(candidate.run) {
         return review(Reason::ExitMasked, format!("{seen}: {}", mask(&candidate.test)));
+    }
+    let counted = summary.is_some_and(|s| s.failed.is_some_and(|f| f > 0));
+    if !counted && never_began(candidate.run) {
+        return review(Reason::AbnormalExit, format!("{seen}; the runner says it could not begin"));
     }
     if said.polarity == Polarity::Fails {
         return (Verdict::Verified, Reason::FailureConfirmed, seen.to_owned());
@@ -245,6 +267,54 @@ fn failed(
     (Verdict::Contradicted, Reason::ExitNonzero, seen.to_owned())
 }
 
+/// What runners, shells and package tools print when no test was run at all.
+const NEVER_BEGAN: &[&str] = &[
+    "no such file or directory",
+    "command not found",
+    "not found in path",
+    "no module named",
+    "could not find `cargo.toml`",
+    "could not find cargo.toml",
+    "lock file",
+    "unexpected argument",
+    "unrecognized argument",
+    "unknown option",
+    "invalid option",
+    "missing script",
+    "no rule to make",
+    "no tests found",
+    "no test files",
+    "no tests ran",
+    "could not resolve",
+    "read-only file system",
+    "permission denied",
+    "no space left",
+    "connection refused",
+    "is not recognized",
+    "no such command",
+    "network is unreachable",
+    "cov-fail-under",
+    "required test coverage",
+    "request interrupted by user",
+    "cannot find module",
+    "exec format error",
+];
+
+/// Whether the output says that the tests were not reached.
+fn never_began(run: &ShellRun) -> bool {
+    let output = run.output.as_deref().unwrap_or_default().to_lowercase();
+    NEVER_BEGAN.iter().any(|mark| output.contains(mark))
+}
+
+/// Whether a successful run says itself that it ran nothing, or left tests out.
+fn ran_nothing(candidate: &Candidate<'_>) -> bool {
+    let output = candidate.run.output.as_deref().unwrap_or_default().to_lowercase();
+    let none = candidate.summary.is_some_and(|s| s.passed == Some(0) && s.failed.unwrap_or(0) == 0);
+    none || ["deselected", "no tests found", "no test files", "no tests ran", "no tests to run"]
+        .iter()
+        .any(|mark| output.contains(mark))
+}
+
 /// Whether the host says at the head of the output that it stopped the command.
 fn timed_out(run: &ShellRun) -> bool {
     let head = run.output.as_deref().unwrap_or_default().lines().take(TIMEOUT_LINES);
@@ -255,20 +325,31 @@ fn review(reason: Reason, text: String) -> (Verdict, Reason, String) {
     (Verdict::Review, reason, text)
 }
 
-/// A full run that failed before the latest one, which was only a part of it.
+/// A run that failed and was not repeated: a full one before a part, or that of another runner or
+/// folder (the last one of each).
 fn unrepeated_failure<'c, 'a>(
     candidates: &'c [Candidate<'a>],
     latest: &Candidate<'a>,
-) -> Option<&'c Candidate<'a>> {
-    if matches!(latest.test.scope, Scope::Full) {
-        return None;
+) -> Option<(&'c Candidate<'a>, Reason)> {
+    let place = |c: &Candidate<'_>| (c.test.runner, c.folder.clone());
+    let is_part = !matches!(latest.test.scope, Scope::Full);
+    let mut repeated = vec![];
+    if !is_part {
+        repeated.push(place(latest));
     }
-    candidates
-        .iter()
-        .rev()
-        .filter(|c| c.run.order < latest.run.order)
-        .find(|c| matches!(c.test.scope, Scope::Full))
-        .filter(|c| c.run.outcome == Outcome::Failed)
+    for earlier in candidates.iter().rev().filter(|c| c.run.order < latest.run.order) {
+        let at = place(earlier);
+        if !matches!(earlier.test.scope, Scope::Full) || repeated.contains(&at) {
+            continue;
+        }
+        if earlier.run.outcome == Outcome::Failed {
+            let same = at == place(latest);
+            let reason = if same { Reason::PartialScope } else { Reason::OtherRunFailed };
+            return Some((earlier, reason));
+        }
+        repeated.push(at);
+    }
+    None
 }
 
 /// What was changed between a run and the claim: an edit by a tool, or a command that may edit.
@@ -295,7 +376,13 @@ fn work_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Optio
         .iter()
         .find(|other| between(other.order) && !only_looks(&other.command))
         .map(|other| format!("`{}`", shorten(&other.command.display(), COMMAND_CHARS)));
-    command.or_else(|| situation.unseen.iter().find(|u| between(u.order)).map(|u| u.what.clone()))
+    command.or_else(|| unseen_after(run, claim, situation))
+}
+
+/// Work of a sub-agent or of an unknown tool between a run and the claim.
+fn unseen_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Option<String> {
+    let between = |order: i64| run.order < order && order < claim.order;
+    situation.unseen.iter().find(|u| between(u.order)).map(|u| u.what.clone())
 }
 
 fn counts_disagree(said: &ClaimSentence, summary: Option<Summary>) -> bool {

@@ -5,6 +5,7 @@
 //! when in doubt the answer is `review`.
 
 mod judge;
+mod place;
 mod situation;
 #[cfg(test)]
 mod tests;
@@ -71,6 +72,10 @@ crate::open_tag! {
         NotExecuted = "not_executed",
         /// Something that may have run tests or changed files came after the run.
         WorkAfterRun = "work_after_run",
+        /// The run was in a folder outside the conversation's, or in one that cannot be told.
+        OtherDirectory = "other_directory",
+        /// Another run of the same turn failed and was not repeated.
+        OtherRunFailed = "other_run_failed",
         /// The run stopped for a reason that is no test failure (time-out, signal, nothing to run).
         AbnormalExit = "abnormal_exit",
         /// The claim is a failure, but the run succeeded.

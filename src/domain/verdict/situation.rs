@@ -12,6 +12,8 @@ pub struct ClaimCase {
     pub text: String,
     pub subject: String,
     pub turn: Option<String>,
+    /// Position of the last prompt before the claim: where its turn begins when it has no id.
+    pub turn_from: i64,
     /// Position among the events of the conversation.
     pub order: i64,
 }
@@ -29,6 +31,8 @@ pub struct ShellRun {
     pub output: Option<String>,
     pub order: i64,
     pub turn: Option<String>,
+    /// The folder that the call itself names, where it names one.
+    pub workdir: Option<String>,
     /// False for evidence that third-party messages brought in.
     pub trusted: bool,
     /// Where it was seen, for the rationale.
@@ -57,6 +61,8 @@ pub struct Situation {
     pub runs: Vec<ShellRun>,
     pub edits: Vec<Edit>,
     pub unseen: Vec<Unseen>,
+    /// The conversation's folder.
+    pub cwd: Option<String>,
     /// Whether this runtime shows how commands end.
     pub process_result: SignalAvailability,
 }

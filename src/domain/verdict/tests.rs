@@ -15,6 +15,7 @@ fn run(order: i64, command: &str, outcome: Outcome, exit_code: Option<i64>) -> S
         output: None,
         order,
         turn: Some("t1".to_owned()),
+        workdir: None,
         trusted: true,
         place: "session.jsonl byte 10".to_owned(),
         evidence_ids: vec![Uuid::from_u128(order.unsigned_abs().into())],
@@ -34,6 +35,7 @@ fn around(runs: Vec<ShellRun>) -> Situation {
         runs,
         edits: Vec::new(),
         unseen: Vec::new(),
+        cwd: Some("/w".to_owned()),
         process_result: SignalAvailability::Available,
     }
 }
@@ -44,6 +46,7 @@ fn claim(text: &str) -> ClaimCase {
         text: text.to_owned(),
         subject: "test_result".to_owned(),
         turn: Some("t1".to_owned()),
+        turn_from: 0,
         order: 100,
     }
 }
@@ -207,6 +210,86 @@ fn a_claimed_failure_is_confirmed_by_a_failing_run() {
 fn a_failure_that_may_be_anothers_confirms_nothing() {
     let situation = around(vec![red(1, "cargo build && cargo test")]);
     assert_eq!(verdict("2 tests failed.", &situation), (Verdict::Review, Reason::ExitMasked));
+}
+
+#[test]
+fn a_run_in_another_folder_is_for_review_both_ways() {
+    for command in [
+        "cd /other/project && cargo test",
+        "cd ../base && cargo test",
+        "cargo test --manifest-path /other/Cargo.toml",
+        "make -C ../base test",
+        "npm --prefix ../other test",
+    ] {
+        for seen in [ok(1, command), red(1, command)] {
+            let (verdict, reason) = verdict(PASS, &around(vec![seen]));
+            assert_eq!((verdict, reason), (Verdict::Review, Reason::OtherDirectory), "{command}");
+        }
+    }
+    let mut elsewhere = red(1, "cargo test");
+    elsewhere.workdir = Some("/other/project".to_owned());
+    assert_eq!(verdict(PASS, &around(vec![elsewhere])).1, Reason::OtherDirectory);
+    let here = around(vec![red(1, "cd /w && cargo test")]);
+    assert_eq!(verdict(PASS, &here).0, Verdict::Contradicted);
+}
+
+#[test]
+fn a_failure_of_another_suite_that_was_not_repeated_is_for_review() {
+    for (first, second) in
+        [("cargo test", "npm test"), ("cd a && cargo test", "cd b && cargo test")]
+    {
+        let situation = around(vec![red(1, first), ok(2, second)]);
+        assert_eq!(verdict(PASS, &situation), (Verdict::Review, Reason::OtherRunFailed), "{first}");
+    }
+    let repeated = around(vec![red(1, "cargo test"), ok(2, "npm test"), ok(3, "cargo test")]);
+    assert_eq!(verdict(PASS, &repeated).0, Verdict::Verified);
+}
+
+#[test]
+fn a_runner_that_could_not_begin_contradicts_nothing() {
+    for output in [
+        "Exit code 1\n/usr/bin/python: No module named pytest",
+        "Exit code 1\nbash: cd: missing: No such file or directory",
+        "Exit code 1\nnpm error Missing script: \"test\"",
+        "Exit code 2\nmake: *** No rule to make target 'test'.  Stop.",
+    ] {
+        let mut seen = run(1, "pytest -q", Outcome::Failed, Some(1));
+        seen.output = Some(output.to_owned());
+        let got = verdict(PASS, &around(vec![seen]));
+        assert_eq!(got, (Verdict::Review, Reason::AbnormalExit), "{output}");
+    }
+}
+
+#[test]
+fn a_success_that_ran_nothing_or_a_part_verifies_nothing() {
+    for output in [
+        "test result: ok. 0 passed; 0 failed; 0 ignored",
+        "1 passed, 50 deselected in 0.1s",
+        "No tests found, exiting with code 0",
+    ] {
+        let mut seen = ok(1, "cargo test");
+        seen.output = Some(output.to_owned());
+        let got = verdict(PASS, &around(vec![seen]));
+        assert_eq!(got, (Verdict::Review, Reason::PartialScope), "{output}");
+    }
+}
+
+#[test]
+fn unseen_work_after_a_passing_run_is_for_review() {
+    let mut situation = around(vec![ok(1, "cargo test")]);
+    situation.unseen.push(Unseen { what: "Agent".to_owned(), order: 5 });
+    assert_eq!(verdict(PASS, &situation), (Verdict::Review, Reason::WorkAfterRun));
+}
+
+#[test]
+fn without_a_turn_id_the_last_prompt_bounds_the_turn() {
+    let mut case = claim(PASS);
+    case.turn = None;
+    case.turn_from = 50;
+    for seen in [ok(1, "cargo test"), red(1, "cargo test")] {
+        let finding = judge_one(&case, &around(vec![seen]));
+        assert_eq!(finding.reason, Reason::EarlierTurnOnly);
+    }
 }
 
 #[test]
