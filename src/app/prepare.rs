@@ -149,6 +149,7 @@ fn walk(value: &mut Value, budget: &mut usize, cut: &mut Cut) {
             *budget = budget.saturating_sub(held.len() + ELEMENT_BYTES);
         }
         Value::Array(items) => {
+            *budget = budget.saturating_sub(ELEMENT_BYTES);
             let mut kept = 0;
             for item in items.iter_mut() {
                 if *budget == 0 {
@@ -162,6 +163,7 @@ fn walk(value: &mut Value, budget: &mut usize, cut: &mut Cut) {
             }
         }
         Value::Object(map) => {
+            *budget = budget.saturating_sub(ELEMENT_BYTES);
             let mut gone = Vec::new();
             for (key, item) in map.iter_mut() {
                 if *budget == 0 {
@@ -250,6 +252,16 @@ mod tests {
         prepare(&mut messages);
         assert!(serde_json::to_string(&messages).unwrap().len() < 2 * FIELD_BYTES_MAX);
         assert_eq!(losses(&messages).len(), 1);
+    }
+
+    #[test]
+    fn very_many_empty_containers_are_bounded_too() {
+        let mut draft = event("t");
+        draft.tool_input = Some(json!(vec![json!({}); 200_000]));
+        draft.raw = draft.tool_input.clone();
+        let mut messages = vec![Message::Event(draft)];
+        prepare(&mut messages);
+        assert!(serde_json::to_string(&messages).unwrap().len() < 2 * FIELD_BYTES_MAX);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub fn printable(text: &str) -> String {
 /// Control characters, and characters that reorder or hide what stands around them.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+        || matches!(c, '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
             | '\u{feff}')
 }
 

@@ -10,7 +10,7 @@ use crate::adapters::system_clock::SystemClock;
 use crate::app::delivery::Delivery;
 use crate::app::record::Hook;
 use crate::base::hash::Digest;
-use crate::base::limits::HOOK_DEADLINE;
+use crate::base::limits::HOOK_WATCHDOG;
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::Message;
 use crate::ports::clock::Clock as _;
@@ -67,11 +67,14 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     if worker.is_err() {
         return ExitCode::SUCCESS;
     }
-    let left = HOOK_DEADLINE.saturating_sub(started.elapsed());
-    if finished.recv_timeout(left) == Err(RecvTimeoutError::Disconnected) {
-        // The worker panicked: say so in the journal, where it is counted.
-        let _ = appender(&home, false).append(&fault());
-    }
+    let left = HOOK_WATCHDOG.saturating_sub(started.elapsed());
+    let reason = match finished.recv_timeout(left) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(RecvTimeoutError::Disconnected) => LossReason::HookFault,
+        Err(RecvTimeoutError::Timeout) => LossReason::HookDeadline,
+    };
+    // What was not recorded is said in the journal, where it is counted.
+    let _ = appender(&home, false).append(&fault(reason));
     ExitCode::SUCCESS
 }
 
@@ -96,9 +99,9 @@ fn appender(home: &std::path::Path, fsync: bool) -> JournalAppender {
     JournalAppender::new(home, path_variable("XDG_RUNTIME_DIR").as_deref(), fsync, unique())
 }
 
-/// The frame of a hook that failed inside.
-fn fault() -> Vec<u8> {
-    let loss = LossDraft::one(None, LossReason::HookFault, "panic", "");
+/// The frame of a hook that failed inside, or whose work took too long.
+fn fault(reason: LossReason) -> Vec<u8> {
+    let loss = LossDraft::one(None, reason, "payload", "");
     let delivery = Delivery {
         at_us: SystemClock.now().0,
         provider: "unknown".to_owned(),

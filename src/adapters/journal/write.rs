@@ -44,8 +44,12 @@ impl JournalAppender {
         if folder.symlink_metadata()?.is_symlink() {
             return Err(io::Error::other("the journal folder is a symlink"));
         }
-        let Some(_shared) = lock_shared(&folder.join(LOCK))? else {
-            return self.own_segment(folder, frame);
+        // A lock that is held too long, or is no lock file at all, costs a segment of our own.
+        let _shared = match lock_shared(&folder.join(LOCK)) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return self.own_segment(folder, frame),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(e),
+            Err(_) => return self.own_segment(folder, frame),
         };
         let path = folder.join(CURRENT);
         let Ok(mut file) = open_append(&path) else {

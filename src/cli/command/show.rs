@@ -67,7 +67,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
 
 fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
     let version = row.agent_version.as_deref().map(one_line).unwrap_or_default();
-    let title = row.title.as_deref().map(one_line).unwrap_or_else(|| row.native_id.clone());
+    let title = one_line(row.title.as_deref().unwrap_or(&row.native_id));
     ui.line(&Ui::tone(Tone::Strong, &title))?;
     ui.line(&format!("{} {version}  {}", one_line(&row.provider), one_line(&row.key)))?;
     if let Some(cwd) = &row.cwd {

@@ -10,6 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
 use crate::cli::story::{Told, line};
 use crate::cli::ui::{Tone, Ui};
+use crate::domain::loss::LossReason;
 use crate::domain::payload::EvidenceKind;
 use crate::domain::record::{Body, Sealed};
 use anyhow::{Context as _, Result};
@@ -125,7 +126,8 @@ fn print(records: &[Sealed], before: &mut ToldBefore, ui: &mut Ui) -> Result<()>
                 let text = crate::base::text::one_line(&claim.text);
                 ui.line(&format!("         {} {text}", Ui::tone(Tone::Strong, "claim")))?;
             }
-            Body::Loss(loss) => {
+            // A line without its end is still being written, most likely; `losses` knows it.
+            Body::Loss(loss) if loss.reason != LossReason::LineTorn => {
                 let detail = crate::base::text::one_line(&loss.detail);
                 let text = format!("         loss: {} ({detail})", loss.reason);
                 ui.line(&Ui::tone(Tone::Doubt, &text))?;

@@ -64,9 +64,15 @@ impl AgentAdapter for ClaudeTranscript {
             Reply::Ignored(reason) => NormalizationOutcome::Ignored { reason },
             Reply::Unknown(tag) => NormalizationOutcome::unrecognized(&tag),
             Reply::Said(messages, otherwise) => {
-                let messages = self.with_context(&line, messages);
+                let copied = line.forked_from.is_some();
+                let mut messages = self.with_context(&line, messages);
+                if copied {
+                    // What happened, happened in the other conversation and is told there.
+                    messages.retain(|m| !matches!(m, Message::Event(_) | Message::Evidence(_)));
+                }
                 if messages.is_empty() {
-                    NormalizationOutcome::Ignored { reason: otherwise }
+                    let copy = "copied history of another conversation";
+                    NormalizationOutcome::Ignored { reason: if copied { copy } else { otherwise } }
                 } else {
                     NormalizationOutcome::Messages(messages)
                 }

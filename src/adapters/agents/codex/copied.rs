@@ -21,6 +21,9 @@ pub(super) struct CopiedHistory {
     /// First ordinal of the file's own history.
     own_from_ordinal: Option<u64>,
     last_ms: Option<i64>,
+    /// Inside a turn whose time-ordered id is older than the thread: it can only be copied.
+    #[serde(default)]
+    old_turn: bool,
     /// The model in force among the copied lines.
     pub(super) model: Option<String>,
 }
@@ -55,11 +58,37 @@ impl CopiedHistory {
             }
             return self.active;
         }
-        if self.active && (starts_own(line, own) || paused(before, now)) {
+        if self.from.is_some()
+            && let Some(age) = turn_age(line, own)
+        {
+            self.old_turn = age == TurnAge::Older;
+            self.active |= self.old_turn;
+        }
+        if self.active && !self.old_turn && (starts_own(line, own) || paused(before, now)) {
             self.active = false;
         }
         self.active
     }
+}
+
+/// A turn's age beside its thread's, where both ids are time-ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TurnAge {
+    Older,
+    Own,
+}
+
+/// The age of the turn that a line begins.
+fn turn_age(line: &Value, own: Option<&str>) -> Option<TurnAge> {
+    let payload = line.get("payload")?;
+    let begins = match (text(line, "type"), text(payload, "type")) {
+        (Some("turn_context"), _) => true,
+        (Some("event_msg"), Some(kind)) => matches!(kind, "task_started" | "turn_started"),
+        _ => false,
+    };
+    let turn = name(payload, "turn_id").and_then(uuid_millis).filter(|_| begins)?;
+    let thread = uuid_millis(own?)?;
+    Some(if turn < thread { TurnAge::Older } else { TurnAge::Own })
 }
 
 /// Whether a line can only be the thread's own.

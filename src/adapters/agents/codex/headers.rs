@@ -162,7 +162,12 @@ fn from_text(tool: Tool, text: &str) -> Reading {
         return reading;
     }
     if let Some(header) = line_header(tool, text) {
-        return header.reading;
+        let mut reading = header.reading;
+        if !header.closed && reading.exit_code.take().is_some() {
+            // A header ends with its `Output:` line; what only begins like one states nothing.
+            reading = Reading { telemetry: reading.telemetry, ..Reading::nothing() };
+        }
+        return reading;
     }
     if let Some(reading) = header_after_command(tool, text) {
         return reading;

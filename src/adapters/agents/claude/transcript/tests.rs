@@ -337,6 +337,12 @@ fn a_copied_line_names_its_origin() {
 }
 
 #[test]
+fn what_happened_in_copied_lines_is_not_told_again() {
+    let said = messages("forked_copy.jsonl");
+    assert!(!said.iter().any(|m| matches!(m, Message::Event(_) | Message::Evidence(_))));
+}
+
+#[test]
 fn all_evidence_is_valid_for_its_kind_and_has_a_path() {
     for (name, values) in transcripts() {
         let said: Vec<Message> =
