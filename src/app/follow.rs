@@ -213,7 +213,7 @@ impl Walk<'_> {
         let Recognised::As(family, format) = recognise(self.files, self.families, path)? else {
             return Ok(None);
         };
-        let text = path.to_string_lossy();
+        let text = crate::base::text::path_name(path);
         let known = sources.iter().find(|s| s.path == text);
         open_reading(self.files, family, &format, path, stat, known, self.options)
     }

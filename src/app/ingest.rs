@@ -8,6 +8,7 @@ use super::recognise::{Recognised, recognise};
 use super::resume::{ReadOptions, is_unchanged, open_reading};
 use crate::base::hash::Digest;
 use crate::base::limits::BATCH_ROWS_MAX;
+use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed, Tally};
 use crate::ports::agent::AgentFamily;
@@ -130,7 +131,7 @@ impl Ingest<'_> {
                 match met {
                     Met::File(path) => {
                         let named = path == *root;
-                        if !met_paths.insert(path.clone()) {
+                        if !met_paths.insert(path_name(&path)) {
                             continue;
                         }
                         if let Some(reason) = self.left_alone(&path, named) {
@@ -185,7 +186,7 @@ impl Ingest<'_> {
         if stat.kind != FileKind::File {
             return Ok(());
         }
-        let text = path.to_string_lossy().into_owned();
+        let text = path_name(&path);
         let mut source = known.get(&text).cloned();
         if source.is_none()
             && let Some(earlier) = moved.remove(&(stat.device, stat.inode))
@@ -234,7 +235,7 @@ impl Ingest<'_> {
     fn mark_missing(
         &self,
         known: &HashMap<String, KnownSource>,
-        met: &HashSet<PathBuf>,
+        met: &HashSet<String>,
         recorder: &mut dyn Recorder,
         summary: &mut Summary,
     ) -> Result<(), StoreError> {
@@ -244,7 +245,7 @@ impl Ingest<'_> {
             .filter(|s| {
                 let path = Path::new(&s.path);
                 self.roots.iter().any(|root| path.starts_with(root))
-                    && !met.contains(path)
+                    && !met.contains(&s.path)
                     && self.files.stat(path).is_err()
             })
             .map(|s| s.id)
@@ -416,7 +417,7 @@ fn loss_batch(path: &Path, reason: LossReason, detail: &str, mark: Option<Waterm
             kind: "file",
             format: String::new(),
             provider: String::new(),
-            path: path.to_string_lossy().into_owned(),
+            path: path_name(path),
             stat: mark.as_ref().map(|m| m.stat),
         },
         generation: 0,

@@ -377,7 +377,7 @@ impl Reading {
                 kind: "file",
                 format: self.format.name.to_owned(),
                 provider: self.adapter.provider().as_str().to_owned(),
-                path: self.path.to_string_lossy().into_owned(),
+                path: crate::base::text::path_name(&self.path),
                 stat: Some(*stat),
             },
             generation: self.replay,

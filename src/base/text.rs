@@ -71,6 +71,23 @@ fn is_unsafe(c: char) -> bool {
             | '\u{feff}')
 }
 
+/// The text that names a path in the store: the path itself, or, where it is not UTF-8, its bytes
+/// with `%XX` for what is not printable ASCII, so that two paths never share a name.
+pub fn path_name(path: &std::path::Path) -> String {
+    if let Some(text) = path.to_str() {
+        return text.to_owned();
+    }
+    path.as_os_str().as_encoded_bytes().iter().fold(String::new(), |mut out, b| {
+        use std::fmt::Write as _;
+        if b.is_ascii_graphic() && *b != b'%' {
+            out.push(char::from(*b));
+        } else {
+            let _ = write!(out, "%{b:02X}");
+        }
+        out
+    })
+}
+
 /// At most `max` characters, with `...` where some were left out.
 pub fn shorten(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
@@ -99,6 +116,16 @@ mod tests {
     fn escapes_and_bidi_marks_never_reach_the_terminal() {
         let shown = one_line("a\u{1b}[31mb\u{202e}c\nd");
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && !shown.contains('\n'));
+    }
+
+    #[test]
+    fn paths_that_are_not_utf8_keep_names_of_their_own() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let name =
+            |bytes: &[u8]| path_name(std::path::Path::new(std::ffi::OsStr::from_bytes(bytes)));
+        assert_eq!(name(b"/a/\xff.jsonl"), "/a/%FF.jsonl");
+        assert_ne!(name(b"/a/\xfe"), name(b"/a/\xff"));
+        assert_eq!(name("/a/\u{e9} %41".as_bytes()), "/a/\u{e9} %41");
     }
 
     proptest! {

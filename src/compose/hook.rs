@@ -20,6 +20,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -55,6 +57,10 @@ pub(super) fn is_meant(args: &[OsString]) -> bool {
 /// Records one payload. Always success.
 pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
+    // A file-size limit must come back as a failed write, not as a killed hook. Where even this
+    // cannot be arranged the hook goes on without it.
+    let limit = rustix::process::Signal::XFSZ.as_raw();
+    let _ = signal_hook::flag::register(limit, Arc::new(AtomicBool::new(false)));
     let typed = typed(args.get(1..).unwrap_or_default());
     let home = fornax_home(typed.home.as_deref());
     let (done, finished) = sync_channel(1);

@@ -16,6 +16,7 @@ mod test_result;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod voices;
 
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +173,9 @@ fn claim_in(block: &blocks::Block<'_>, sentence: &[tokens::Token<'_>]) -> Option
         return None;
     }
     let reading = test_result::read(sentence)?;
+    if reading.polarity == Polarity::Passes && voices::is_elsewhere(text) {
+        return None;
+    }
     Some(ClaimSentence {
         text: text.to_owned(),
         offset: block.offset + start,
