@@ -17,9 +17,9 @@ pub const HOOK_PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// When `fornax hook` must have returned.
 pub const HOOK_DEADLINE: Duration = Duration::from_millis(400);
 /// When its first thread stops waiting for the work, so that leaving fits into the deadline.
-pub const HOOK_WATCHDOG: Duration = HOOK_DEADLINE.saturating_sub(Duration::from_millis(30));
+pub const HOOK_WATCHDOG: Duration = HOOK_DEADLINE.saturating_sub(Duration::from_millis(60));
 /// When it stops waiting for its payload.
-pub const HOOK_READ_DEADLINE: Duration = Duration::from_millis(300);
+pub const HOOK_READ_DEADLINE: Duration = Duration::from_millis(280);
 /// How long a hook waits for the journal lock before it writes a segment of its own.
 pub const JOURNAL_LOCK_WAIT: Duration = Duration::from_millis(50);
 /// How long a command waits for another one that is draining.
