@@ -360,3 +360,18 @@ proptest! {
         rows::assert_same(&rows::told_anywhere(&env), &fresh("c1.jsonl", &text));
     }
 }
+
+#[test]
+fn a_half_written_compressed_file_is_read_whole_later_and_its_loss_goes() {
+    let text = session("c1").text().repeat(40);
+    let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let env = TestEnv::new();
+    let path = env.write("in/c1.jsonl.zst", &packed[..packed.len() / 2]);
+    env.run(["ingest", "in"]).ok();
+    let losses = "SELECT reason FROM loss WHERE reason = 'source_unreadable'";
+    assert_eq!(rows::texts(&env, losses), ["source_unreadable"]);
+    fs::write(&path, &packed).unwrap();
+    env.run(["ingest", "in"]).ok();
+    assert!(rows::texts(&env, losses).is_empty());
+    assert_eq!(env.sessions()[0]["losses"], 0);
+}

@@ -104,9 +104,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A torn last line is judged anew by every read.
+    /// A torn last line is judged anew by every read, and a source that is read is not unreadable.
     pub(super) fn retract_torn(&mut self) -> Result<(), StoreError> {
-        let of = "WHERE source = ?1 AND generation = ?2 AND reason = 'line_torn'";
+        let of = "WHERE source = ?1 AND generation = ?2
+                    AND reason IN ('line_torn', 'source_unreadable', 'source_vanished')";
         self.uncount_losses(of)?;
         self.run(&format!("DELETE FROM loss {of}"), params![self.source, self.generation])?;
         Ok(())
