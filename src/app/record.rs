@@ -97,12 +97,16 @@ impl Hook<'_> {
             unrecognized: None,
         };
         match (self.family, payload(scanner, end)) {
-            (_, Err(reason)) => delivery.messages.push(loss(reason, 1)),
-            (None, Ok(_)) => delivery.messages.push(loss(LossReason::ProviderUnknown, 1)),
+            (family, Err(reason)) => {
+                let members = scanner.whole_members();
+                let of = family.zip(members).and_then(|(f, m)| conversation_of(f, &m));
+                delivery.messages.push(loss(of, reason, 1));
+            }
+            (None, Ok(_)) => delivery.messages.push(loss(None, LossReason::ProviderUnknown, 1)),
             (Some(family), Ok(value)) => {
                 if scanner.cut_bytes() > 0 {
                     let cut = scanner.cut_bytes() as u64;
-                    delivery.messages.push(loss(LossReason::TextCut, cut));
+                    delivery.messages.push(loss(None, LossReason::TextCut, cut));
                 }
                 translate(family, &value, &mut delivery);
             }
@@ -157,9 +161,20 @@ fn translate(family: &dyn AgentFamily, value: &Value, delivery: &mut Delivery) {
     }
 }
 
-fn loss(reason: LossReason, count: u64) -> Message {
+fn loss(conversation: Option<String>, reason: LossReason, count: u64) -> Message {
     let detail = "payload".to_owned();
-    Message::Loss(LossDraft { conversation: None, reason, detail, count, path: String::new() })
+    Message::Loss(LossDraft { conversation, reason, detail, count, path: String::new() })
+}
+
+/// Whose payload it was, told by the members that arrived whole. Nothing else is taken of them: an
+/// event made of a part could not be told from the whole one that a transcript holds.
+fn conversation_of(family: &dyn AgentFamily, members: &[u8]) -> Option<String> {
+    let value = json::values(members).0.pop()?.value;
+    let messages = family.hook_adapter().normalize("", &value).into_messages();
+    messages.into_iter().find_map(|m| match m {
+        Message::Event(event) if !event.conversation.is_empty() => Some(event.conversation),
+        _ => None,
+    })
 }
 
 /// Past the bound on waiting journal: ids, command, outcome and evidence only, the rest counted.

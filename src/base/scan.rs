@@ -38,6 +38,8 @@ pub struct Scanner {
     progress: Progress,
     cut_bytes: usize,
     over_cap: bool,
+    /// Bytes kept up to the end of the last whole member of the outermost object.
+    members_end: usize,
 }
 
 /// A string being read.
@@ -73,6 +75,7 @@ impl Scanner {
             progress: Progress::More,
             cut_bytes: 0,
             over_cap: false,
+            members_end: 0,
         }
     }
 
@@ -101,6 +104,14 @@ impl Scanner {
     /// Bytes of long strings that were not kept.
     pub fn cut_bytes(&self) -> usize {
         self.cut_bytes
+    }
+
+    /// The members of the outermost object that arrived whole, as an object of their own; `None`
+    /// when there are none.
+    pub fn whole_members(&self) -> Option<Vec<u8>> {
+        let mut object = self.kept.get(..self.members_end).filter(|m| !m.is_empty())?.to_vec();
+        object.push(b'}');
+        Some(object)
     }
 
     /// True when the payload outgrew its cap: what is kept is no whole value.
@@ -138,6 +149,10 @@ impl Scanner {
                 if !matches!(b, b' ' | b'\t' | b'\r' | b'\n' | 0 | 0xef | 0xbb | 0xbf) {
                     self.progress = Progress::NotJson;
                 }
+            }
+            b',' if self.depth == 1 && !self.over_cap && self.kept.first() == Some(&b'{') => {
+                self.members_end = self.kept.len();
+                self.keep(b);
             }
             _ => self.keep(b),
         }
@@ -248,6 +263,15 @@ mod tests {
         assert!(kept.starts_with(&"h".repeat(12)) && kept.ends_with(&"t".repeat(8)), "{kept}");
         assert!(kept.contains("500 bytes cut"), "{kept}");
         assert_eq!(scanner.cut_bytes(), 500);
+    }
+
+    #[test]
+    fn the_members_that_arrived_whole_can_be_read_on_their_own() {
+        let mut scanner = Scanner::new(SMALL);
+        assert_eq!(scanner.whole_members(), None);
+        scanner.push(b"{\"id\":\"s,1\",\"n\":{\"a\":1,\"b\":2},\"long\":\"never en");
+        let value: Value = serde_json::from_slice(&scanner.whole_members().unwrap()).unwrap();
+        assert_eq!(value, json!({"id": "s,1", "n": {"a": 1, "b": 2}}));
     }
 
     #[test]

@@ -139,7 +139,8 @@ fn a_payload_of_twenty_megabytes_is_an_event_with_its_cut_counted_or_a_counted_l
     assert!(start.elapsed() < IN_TIME, "{:?}", start.elapsed());
     // An unoptimised build may not come through it in time.
     if env.lost("hook_deadline") == 1 {
-        assert_eq!(env.sessions(), Vec::<Value>::new());
+        // The loss belongs to the session, when the name of it came through.
+        assert!(env.sessions().iter().all(|s| s["events"] == 0 && s["losses"] == 1));
     } else {
         assert_eq!(only_session(&env)["events"], 1);
         assert_eq!(rows::texts(&env, "SELECT call_id FROM sighting"), ["toolu_1"]);
