@@ -147,7 +147,8 @@ fn seal_delivery(
 ) -> Result<(), StoreError> {
     let provider = Provider::from_tag(&delivery.provider);
     let mut sealer = Sealer::new(recorder.namespace(), provider, &delivery.adapter);
-    let hash = digest_from_hex(&delivery.payload_hash);
+    let hash = Digest::from_hex(&delivery.payload_hash)
+        .unwrap_or_else(|| Digest::of(delivery.payload_hash.as_bytes()));
     let line = Line {
         offset: u64::try_from(delivery.at_us).unwrap_or_default(),
         length: delivery.payload_bytes,
@@ -214,12 +215,4 @@ impl Seen {
         self.last.insert(*hash, (at_us, id.clone()));
         Ok(id)
     }
-}
-
-fn digest_from_hex(text: &str) -> Digest {
-    let bytes: Vec<u8> = (0..text.len() / 2)
-        .filter_map(|i| text.get(2 * i..2 * i + 2))
-        .filter_map(|pair| u8::from_str_radix(pair, 16).ok())
-        .collect();
-    Digest::from_slice(&bytes).unwrap_or_else(|| Digest::of(text.as_bytes()))
 }

@@ -134,12 +134,8 @@ impl<'a> Follow<'a> {
             if followed.stat == Some(stat) {
                 continue;
             }
-            let sources = match &mut known {
-                Some(sources) => sources,
-                none => none.insert(recorder.sources()?),
-            };
             let walk = Walk { files: self.files, families: self.families, options: &self.options };
-            any |= walk.read(path, followed, stat, sources, recorder, tell)?;
+            any |= walk.read(path, followed, stat, &mut known, recorder, tell)?;
         }
         Ok(any)
     }
@@ -158,7 +154,7 @@ impl Walk<'_> {
         path: &Path,
         followed: &mut Followed,
         stat: FileStat,
-        sources: &[KnownSource],
+        known: &mut Option<Vec<KnownSource>>,
         recorder: &mut dyn Recorder,
         tell: Tell<'_>,
     ) -> Result<bool, FollowError> {
@@ -168,6 +164,11 @@ impl Walk<'_> {
             followed.reading = None;
         }
         if followed.reading.is_none() {
+            // Only a file that is opened anew asks the store how far it was read.
+            let sources = match known {
+                Some(sources) => sources,
+                none => none.insert(recorder.sources()?),
+            };
             followed.reading = self.open(path, &stat, sources).map_err(at)?;
         }
         let Some(reading) = &mut followed.reading else {

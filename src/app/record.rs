@@ -148,10 +148,7 @@ fn translate(family: &dyn AgentFamily, value: &Value, delivery: &mut Delivery) {
         }
     }
     // A cut that was counted before the conversation was known belongs to it.
-    let conversation = delivery.messages.iter().find_map(|m| match m {
-        Message::Event(event) => Some(event.conversation.clone()),
-        _ => None,
-    });
+    let conversation = conversation_in(&delivery.messages);
     for message in &mut delivery.messages {
         if let Message::Loss(loss) = message
             && loss.conversation.is_none()
@@ -171,8 +168,13 @@ fn loss(conversation: Option<String>, reason: LossReason, count: u64) -> Message
 fn conversation_of(family: &dyn AgentFamily, members: &[u8]) -> Option<String> {
     let value = json::values(members).0.pop()?.value;
     let messages = family.hook_adapter().normalize("", &value).into_messages();
-    messages.into_iter().find_map(|m| match m {
-        Message::Event(event) if !event.conversation.is_empty() => Some(event.conversation),
+    conversation_in(&messages).filter(|native_id| !native_id.is_empty())
+}
+
+/// The conversation of the first event.
+fn conversation_in(messages: &[Message]) -> Option<String> {
+    messages.iter().find_map(|m| match m {
+        Message::Event(event) => Some(event.conversation.clone()),
         _ => None,
     })
 }

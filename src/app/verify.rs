@@ -62,16 +62,17 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
     let cases: Vec<ClaimCase> = claims
         .rows
         .iter()
-        .map(|claim| ClaimCase {
-            id: claim.id,
-            text: claim.text.clone(),
-            subject: claim.subject.clone(),
-            turn: claim.turn_id.clone(),
-            turn_from: {
-                let at = order.get(&claim.event_id).copied().unwrap_or(i64::MAX);
-                prompts.iter().rev().find(|p| **p < at).copied().unwrap_or_default()
-            },
-            order: order.get(&claim.event_id).copied().unwrap_or(i64::MAX),
+        .map(|claim| {
+            let at = order.get(&claim.event_id).copied().unwrap_or(i64::MAX);
+            let before = prompts.partition_point(|p| *p < at);
+            ClaimCase {
+                id: claim.id,
+                text: claim.text.clone(),
+                subject: claim.subject.clone(),
+                turn: claim.turn_id.clone(),
+                turn_from: prompts.get(..before).and_then(<[i64]>::last).copied().unwrap_or(0),
+                order: at,
+            }
         })
         .collect();
     let findings = judge(&cases, &situation);

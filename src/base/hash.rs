@@ -19,6 +19,14 @@ impl Digest {
         bytes.try_into().ok().map(Self)
     }
 
+    /// The digest that [`Digest::hex`] spelled; `None` for anything else.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let pairs = text.as_bytes().chunks(2).map(std::str::from_utf8);
+        let bytes: Option<Vec<u8>> =
+            pairs.map(|pair| u8::from_str_radix(pair.ok()?, 16).ok()).collect();
+        Self::from_slice(&bytes?)
+    }
+
     /// The raw bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
@@ -81,6 +89,8 @@ mod tests {
     #[test]
     fn hex_has_two_digits_a_byte_and_short_hex_is_its_head() {
         let digest = Digest::of(b"");
+        assert_eq!(Digest::from_hex(&digest.hex()), Some(digest));
+        assert_eq!(Digest::from_hex("no digest"), None);
         assert_eq!(digest.hex().len(), 64);
         assert!(digest.hex().starts_with(&digest.short_hex()));
     }

@@ -6,6 +6,7 @@
 //! thread's own id, and the end of the burst in which copies are written.
 
 use super::value::{name, text};
+use crate::base::time::Micros;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -58,13 +59,12 @@ impl CopiedHistory {
             }
             return self.active;
         }
-        if self.from.is_some()
-            && let Some(age) = turn_age(line, own)
-        {
+        let age = turn_age(line, own);
+        if let Some(age) = age.filter(|_| self.from.is_some()) {
             self.old_turn = age == TurnAge::Older;
             self.active |= self.old_turn;
         }
-        if self.active && !self.old_turn && (starts_own(line, own) || paused(before, now)) {
+        if self.active && !self.old_turn && (starts_own(line, own, age) || paused(before, now)) {
             self.active = false;
         }
         self.active
@@ -92,21 +92,13 @@ fn turn_age(line: &Value, own: Option<&str>) -> Option<TurnAge> {
 }
 
 /// Whether a line can only be the thread's own.
-fn starts_own(line: &Value, own: Option<&str>) -> bool {
-    let (Some(own), Some(payload)) = (own, line.get("payload")) else { return false };
-    let begins = match (text(line, "type"), text(payload, "type")) {
-        (Some("turn_context"), _) => true,
-        (Some("event_msg"), Some("task_started" | "turn_started")) => true,
-        (Some("event_msg"), Some("thread_settings_applied")) => {
-            return name(payload, "thread_id") == Some(own);
-        }
-        _ => false,
+fn starts_own(line: &Value, own: Option<&str>, age: Option<TurnAge>) -> bool {
+    let settings = || {
+        let payload = line.get("payload").filter(|_| text(line, "type") == Some("event_msg"))?;
+        let applied = text(payload, "type") == Some("thread_settings_applied");
+        name(payload, "thread_id").filter(|_| applied)
     };
-    let turn = name(payload, "turn_id").and_then(uuid_millis);
-    match (begins, turn, uuid_millis(own)) {
-        (true, Some(turn), Some(thread)) => turn >= thread,
-        _ => false,
-    }
+    age == Some(TurnAge::Own) || own.is_some_and(|own| settings() == Some(own))
 }
 
 fn paused(before: Option<i64>, now: Option<i64>) -> bool {
@@ -130,34 +122,8 @@ fn uuid_millis(id: &str) -> Option<i64> {
 
 /// Milliseconds since 1970 of a UTC time as rollouts spell it (`2026-10-02T09:15:04.120Z`).
 fn millis(stamp: &str) -> Option<i64> {
-    let (date, time) = stamp.strip_suffix('Z')?.split_once('T')?;
-    let mut date = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let mut clock = clock.splitn(3, ':').map(|part| part.parse::<i64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    let in_range = (1970..10_000).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && (0..24).contains(&hour)
-        && (0..60).contains(&minute)
-        && (0..=60).contains(&second);
-    if !in_range {
-        return None;
-    }
-    let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
-    let fraction = digits.parse::<i64>().ok()?;
-    let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
-    Some(seconds * 1_000 + fraction)
-}
-
-/// Days from 1970-01-01 in the Gregorian calendar, years counted from March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let era = shifted / 400;
-    let of_era = shifted - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    let at = Micros::parse(stamp).filter(|_| stamp.ends_with('Z'))?;
+    Some(at.0.div_euclid(1_000))
 }
 
 #[cfg(test)]
