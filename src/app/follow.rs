@@ -1,19 +1,27 @@
 //! `fornax tail`: growing files, read as they grow.
 //!
-//! A wake-up is only a hint. Each step looks at every followed file: identity and offset decide
-//! whether it grew, was replaced, truncated or rewritten. What was read is stored before it is
-//! told, so the watermark never runs ahead of the store.
+//! A wake-up is only a hint of where to look. Identity and offset decide whether a file grew, was
+//! moved, compressed, replaced, truncated or rewritten. What was read is stored before it is told,
+//! so the watermark never runs ahead of the store.
 
-use super::reading::Reading;
-use super::recognise::{Recognised, recognise};
-use super::resume::{ReadOptions, open_reading};
+use super::histories::left_alone;
+use super::known::{Matched, SourceBook, base_name};
+use super::opening::{Opened, open};
+use super::reading::{ENDS_EARLY, Reading};
+use super::resume::ReadOptions;
+use super::whole_source::{loss_of_source, not_recognised, reason_of};
+use crate::base::text::path_name;
+use crate::domain::loss::LossReason;
 use crate::domain::record::Sealed;
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::{FileKind, FileStat, Files, Met};
-use crate::ports::recorder::{KnownSource, Recorder, StoreError};
-use std::collections::BTreeMap;
+use crate::ports::recorder::{Batch, Recorder, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Files whose state stays in memory; that of others is taken from the store when they grow.
+const READINGS_MAX: usize = 64;
 
 /// Why following stopped.
 #[derive(Debug)]
@@ -45,24 +53,63 @@ impl From<StoreError> for FollowError {
     }
 }
 
+/// What is followed.
+#[derive(Debug, Clone)]
+pub enum Scope {
+    /// One file, which has to be readable, and wherever it is moved to below `roots`.
+    File { path: PathBuf, roots: Vec<PathBuf> },
+    /// Every history below these folders.
+    Folders(Vec<PathBuf>),
+    /// The history that was written last, and from then on every one that is written to.
+    Latest(Vec<PathBuf>),
+}
+
+/// Where to look.
+#[derive(Debug, Clone, Copy)]
+pub enum Look<'l> {
+    Everywhere,
+    /// At these files, and below these folders.
+    At(&'l [PathBuf]),
+}
+
 /// Hears what was stored.
 pub type Tell<'a> = &'a mut dyn FnMut(&[Sealed]);
+
+/// The two ends of a step: where rows go, and who is told.
+pub struct Road<'r> {
+    pub recorder: &'r mut dyn Recorder,
+    pub tell: Tell<'r>,
+    /// Asked after each stored batch; true ends the step there.
+    pub stopped: &'r dyn Fn() -> bool,
+}
 
 /// Follows files.
 pub struct Follow<'a> {
     files: &'a dyn Files,
     families: &'a [Box<dyn AgentFamily>],
     options: ReadOptions<'a>,
+    scope: Scope,
     followed: BTreeMap<PathBuf, Followed>,
+    /// False until the first look everywhere.
+    begun: bool,
+    /// Counts readings, to know the one that was used longest ago.
+    used: u64,
 }
 
 /// One followed file.
 #[derive(Default)]
 struct Followed {
-    reading: Option<Reading>,
+    /// The file when it was last read or judged.
     stat: Option<FileStat>,
-    /// A file that must be readable: one that was named.
-    named: bool,
+    reading: Option<Box<Reading>>,
+    used: u64,
+}
+
+/// Files that may have changed, and followed ones that are gone.
+#[derive(Default)]
+struct Seen {
+    here: Vec<(PathBuf, FileStat)>,
+    gone: Vec<PathBuf>,
 }
 
 impl<'a> Follow<'a> {
@@ -71,156 +118,312 @@ impl<'a> Follow<'a> {
         files: &'a dyn Files,
         families: &'a [Box<dyn AgentFamily>],
         options: ReadOptions<'a>,
+        scope: Scope,
     ) -> Self {
-        Self { files, families, options, followed: BTreeMap::new() }
+        let followed = BTreeMap::new();
+        Self { files, families, options, scope, followed, begun: false, used: 0 }
     }
 
-    /// Adds a file; a named one that cannot be read is an error.
-    pub fn add(&mut self, path: &Path, named: bool) {
-        self.followed
-            .entry(path.to_owned())
-            .or_insert_with(|| Followed { named, ..Followed::default() });
+    /// How many files are followed.
+    pub fn len(&self) -> usize {
+        self.followed.len()
     }
 
-    /// Every history below `roots`.
-    pub fn discover(&self, roots: &[PathBuf]) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for root in roots {
-            for met in self.files.walk(root) {
-                let Met::File(path) = met else { continue };
-                let name = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
-                let sidecar = self.families.iter().any(|f| f.known_sidecar(&path).is_some());
-                if name.ends_with(".jsonl") && !sidecar {
-                    found.push(path);
-                }
-            }
-        }
-        found
+    /// True when no file is followed.
+    pub fn is_empty(&self) -> bool {
+        self.followed.is_empty()
     }
 
-    /// The most recently written of `paths`.
-    pub fn latest(&self, paths: &[PathBuf]) -> Option<PathBuf> {
-        paths
-            .iter()
-            .filter_map(|p| self.files.stat(p).ok().map(|s| (s.modified_ns, p)))
-            .max()
-            .map(|(_, path)| path.clone())
-    }
-
-    /// Looks at every followed file once and stores what is new; true when anything was.
+    /// Looks once and stores what is new; true when anything was.
     ///
     /// # Errors
-    /// The store's, or that of a named file.
-    pub fn step(
-        &mut self,
-        recorder: &mut dyn Recorder,
-        tell: Tell<'_>,
-    ) -> Result<bool, FollowError> {
+    /// The store's, or that of the named file at the first look.
+    pub fn step(&mut self, look: Look<'_>, road: &mut Road<'_>) -> Result<bool, FollowError> {
+        let seen = self.look(look)?;
+        let named_first = matches!(self.scope, Scope::File { .. }) && !self.begun;
+        let backlog = self.backlog(&seen.here);
+        self.begun = true;
         let mut any = false;
-        let mut known = None;
-        for (path, followed) in &mut self.followed {
-            let stat = match self.files.stat(path) {
-                Ok(stat) if stat.kind == FileKind::File => stat,
-                Ok(_) if followed.named => {
-                    let error = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-                    return Err(FollowError::Io { path: path.clone(), error });
-                }
-                Err(error) if followed.named && followed.stat.is_none() => {
-                    return Err(FollowError::Io { path: path.clone(), error });
-                }
-                // A file that went away may come back; its rows stay.
-                Ok(_) | Err(_) => continue,
-            };
+        let mut judged = Vec::new();
+        for (path, stat) in seen.here {
+            let followed = self.followed.entry(path.clone()).or_default();
             if followed.stat == Some(stat) {
                 continue;
             }
-            let walk = Walk { files: self.files, families: self.families, options: &self.options };
-            any |= walk.read(path, followed, stat, &mut known, recorder, tell)?;
+            if backlog.as_ref().is_some_and(|newest| *newest != path) {
+                followed.stat = Some(stat);
+                continue;
+            }
+            match self.growing(&path, &stat) {
+                Some(reading) => any |= self.read(&path, &stat, reading, road)?,
+                None => judged.push((path, stat)),
+            }
+            if (road.stopped)() {
+                return Ok(any);
+            }
+        }
+        if !judged.is_empty() || !seen.gone.is_empty() {
+            any |= self.judge(judged, &seen.gone, named_first, road)?;
         }
         Ok(any)
     }
-}
 
-/// What one step needs of the follower.
-struct Walk<'a> {
-    files: &'a dyn Files,
-    families: &'a [Box<dyn AgentFamily>],
-    options: &'a ReadOptions<'a>,
-}
-
-impl Walk<'_> {
-    fn read(
-        &self,
-        path: &Path,
-        followed: &mut Followed,
-        stat: FileStat,
-        known: &mut Option<Vec<KnownSource>>,
-        recorder: &mut dyn Recorder,
-        tell: Tell<'_>,
-    ) -> Result<bool, FollowError> {
-        let at = |error: io::Error| FollowError::Io { path: path.to_owned(), error };
-        if !followed.stat.is_some_and(|before| only_grew(&before, &stat)) {
-            // The first look, or something else than growth: judged anew by the watermark.
-            followed.reading = None;
+    /// For a scope that leaves alone what is there already: the one file that it begins with.
+    fn backlog(&self, here: &[(PathBuf, FileStat)]) -> Option<PathBuf> {
+        if self.begun || !matches!(self.scope, Scope::Latest(_)) {
+            return None;
         }
-        if followed.reading.is_none() {
-            // Only a file that is opened anew asks the store how far it was read.
-            let sources = match known {
-                Some(sources) => sources,
-                none => none.insert(recorder.sources()?),
+        let newest = here.iter().max_by_key(|(path, stat)| (stat.modified_ns, path.clone()));
+        newest.map(|(path, _)| path.clone())
+    }
+
+    fn look(&self, look: Look<'_>) -> Result<Seen, FollowError> {
+        let mut seen = Seen::default();
+        let mut paths = BTreeSet::new();
+        match look {
+            Look::Everywhere => {
+                self.everywhere(&mut paths);
+                paths.extend(self.followed.keys().cloned());
+            }
+            Look::At(at) => at.iter().for_each(|path| self.around(path, &mut paths)),
+        }
+        for path in paths {
+            match self.files.stat(&path) {
+                Ok(stat) if stat.kind == FileKind::File => {
+                    if self.is_wanted(&path, &stat) {
+                        seen.here.push((path, stat));
+                    }
+                }
+                other => self.not_a_file(path, other.err(), &mut seen)?,
+            }
+        }
+        Ok(seen)
+    }
+
+    fn not_a_file(
+        &self,
+        path: PathBuf,
+        error: Option<io::Error>,
+        seen: &mut Seen,
+    ) -> Result<(), FollowError> {
+        let named = matches!(&self.scope, Scope::File { path: named, .. } if *named == path);
+        if named && !self.begun {
+            let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+            return Err(FollowError::Io { path, error: error.unwrap_or_else(no_file) });
+        }
+        // Only a file that is not there is gone; one that cannot be looked at is another matter.
+        let gone = error.is_none_or(|e| e.kind() == io::ErrorKind::NotFound);
+        if gone && self.followed.contains_key(&path) {
+            seen.gone.push(path);
+        }
+        Ok(())
+    }
+
+    fn everywhere(&self, paths: &mut BTreeSet<PathBuf>) {
+        match &self.scope {
+            Scope::Folders(roots) | Scope::Latest(roots) => {
+                roots.iter().for_each(|root| self.below(root, paths));
+            }
+            Scope::File { path, roots } => {
+                paths.insert(path.clone());
+                // Where it went, when it is not there any more.
+                if self.begun && self.files.stat(path).is_err() {
+                    roots.iter().for_each(|root| self.below(root, paths));
+                }
+            }
+        }
+    }
+
+    fn below(&self, root: &Path, paths: &mut BTreeSet<PathBuf>) {
+        for met in self.files.walk(root) {
+            if let Met::File(path) = met {
+                paths.insert(path);
+            }
+        }
+    }
+
+    /// A path that was named by a hint: a file, or everything below a folder.
+    fn around(&self, path: &Path, paths: &mut BTreeSet<PathBuf>) {
+        if self.files.stat(path).is_ok_and(|s| s.kind == FileKind::Folder) {
+            let within = match &self.scope {
+                Scope::Folders(roots) | Scope::Latest(roots) | Scope::File { roots, .. } => {
+                    roots.iter().any(|root| path.starts_with(root))
+                }
             };
-            followed.reading = self.open(path, &stat, sources).map_err(at)?;
+            if within {
+                self.below(path, paths);
+            }
+        } else {
+            paths.insert(path.to_owned());
+            // A folder that went takes what was below it along.
+            let below = self.followed.range(path.to_owned()..).map(|(p, _)| p);
+            paths.extend(below.take_while(|p| p.starts_with(path)).cloned());
         }
-        let Some(reading) = &mut followed.reading else {
-            // A file that is empty, or was ours a moment ago, may yet become a history.
-            if followed.named && followed.stat.is_none() && stat.size > 0 {
-                return Err(FollowError::NotRecognised(path.to_owned()));
+    }
+
+    fn is_wanted(&self, path: &Path, stat: &FileStat) -> bool {
+        if self.followed.contains_key(path) {
+            return true;
+        }
+        match &self.scope {
+            Scope::File { path: named, .. } => {
+                named == path
+                    || self.followed.iter().any(|(known, followed)| {
+                        base_name(known) == base_name(path)
+                            || followed.stat.is_some_and(|s| same_file(&s, stat))
+                    })
             }
-            followed.stat = Some(stat);
-            return Ok(false);
-        };
-        let mut failed = None;
-        let mut any = false;
-        let read = reading.read_available(self.files, &stat, &mut |batch| match recorder
-            .append(std::slice::from_ref(&batch), None)
-        {
-            Ok(_) => {
-                any |= !batch.records.is_empty();
-                tell(&batch.records);
-                true
+            Scope::Folders(roots) | Scope::Latest(roots) => {
+                roots.iter().any(|root| path.starts_with(root))
+                    && left_alone(self.files, self.families, path, false).is_none()
             }
-            Err(e) => {
-                failed = Some(e);
-                false
-            }
+        }
+    }
+
+    /// The reading of a file that only grew, and in which everything read still stands.
+    fn growing(&mut self, path: &Path, stat: &FileStat) -> Option<Box<Reading>> {
+        let followed = self.followed.get_mut(path)?;
+        let reading = followed.reading.take()?;
+        let before = followed.stat?;
+        let grew = same_file(&before, stat) && stat.size > before.size;
+        (grew && reading.stands(self.files)).then_some(reading)
+    }
+
+    /// Files that did something else than grow: whichever source they are, it is read on or again.
+    fn judge(
+        &mut self,
+        files: Vec<(PathBuf, FileStat)>,
+        gone: &[PathBuf],
+        named_first: bool,
+        road: &mut Road<'_>,
+    ) -> Result<bool, FollowError> {
+        let book = SourceBook::new(road.recorder.sources()?);
+        let (matched, moves) = book.match_files(self.files, files, &self.options);
+        if !moves.is_empty() {
+            road.recorder.move_sources(&moves)?;
+        }
+        let missing: Vec<i64> = gone
+            .iter()
+            .filter_map(|path| book.at(&path_name(path)))
+            .filter(|source| source.state == "active" && !moves.iter().any(|m| m.id == source.id))
+            .map(|source| source.id)
+            .collect();
+        if !missing.is_empty() {
+            road.recorder.mark_sources(&missing, "missing")?;
+        }
+        gone.iter().for_each(|path| {
+            self.followed.remove(path);
         });
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        match read {
-            Ok(_) => followed.stat = Some(stat),
-            // Gone or unreadable between two looks: judged anew at the next.
-            Err(_) => followed.reading = None,
+        let mut any = false;
+        for file in matched {
+            any |= self.judge_one(file, named_first, road)?;
+            if (road.stopped)() {
+                break;
+            }
         }
         Ok(any)
     }
 
-    fn open(
-        &self,
+    fn judge_one(
+        &mut self,
+        mut file: Matched,
+        named_first: bool,
+        road: &mut Road<'_>,
+    ) -> Result<bool, FollowError> {
+        if file.is_unchanged(self.options.deep) {
+            self.followed.entry(file.path).or_default().stat = Some(file.stat);
+            return Ok(false);
+        }
+        if let Some(known) = &mut file.known
+            && let Some(mark) = &mut known.watermark
+        {
+            mark.state = road.recorder.source_state(known.id)?;
+        }
+        let (path, stat) = (file.path.clone(), file.stat);
+        let lost = match open(self.files, self.families, &file, &self.options) {
+            Ok(Opened::Reading(reading)) => return self.read(&path, &stat, reading, road),
+            Ok(Opened::Empty) => None,
+            Ok(Opened::Unfinished) => {
+                Some(loss_of_source(&path, LossReason::LineTorn, ENDS_EARLY, None))
+            }
+            Ok(Opened::NotRecognised) if named_first => {
+                return Err(FollowError::NotRecognised(path));
+            }
+            Ok(Opened::NotRecognised) => Some(not_recognised(&path, &stat, file.known.as_ref())),
+            Err(error) if named_first => return Err(FollowError::Io { path, error }),
+            Err(error) => unreadable(&path, &error),
+        };
+        // Looked at again when it changes.
+        self.followed.entry(path).or_default().stat = Some(stat);
+        lost.map_or(Ok(false), |batch| store(&batch, road))
+    }
+
+    fn read(
+        &mut self,
         path: &Path,
         stat: &FileStat,
-        sources: &[KnownSource],
-    ) -> io::Result<Option<Reading>> {
-        let Recognised::As(family, format) = recognise(self.files, self.families, path)? else {
-            return Ok(None);
-        };
-        let text = crate::base::text::path_name(path);
-        let known = sources.iter().find(|s| s.path == text);
-        open_reading(self.files, family, &format, path, stat, known, self.options)
+        mut reading: Box<Reading>,
+        road: &mut Road<'_>,
+    ) -> Result<bool, FollowError> {
+        let mut failed = None;
+        let mut any = false;
+        let read = reading.read_available(self.files, stat, &mut |batch| {
+            match store(&batch, road) {
+                Ok(new) => any |= new,
+                Err(e) => failed = Some(e),
+            }
+            failed.is_none() && !(road.stopped)()
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match read {
+            Ok(true) => {
+                self.used += 1;
+                let used = self.used;
+                let held = Followed { stat: Some(*stat), reading: Some(reading), used };
+                self.followed.insert(path.to_owned(), held);
+                self.forget_oldest();
+            }
+            // Stopped on the way: the store knows how far.
+            Ok(false) => {}
+            Err(error) => {
+                self.followed.entry(path.to_owned()).or_default().stat = Some(*stat);
+                if let Some(batch) = unreadable(path, &error) {
+                    any |= store(&batch, road)?;
+                }
+            }
+        }
+        Ok(any)
+    }
+
+    /// Keeps memory bounded however many files are followed.
+    fn forget_oldest(&mut self) {
+        let held = self.followed.values().filter(|f| f.reading.is_some()).count();
+        if held > READINGS_MAX
+            && let Some(oldest) = self
+                .followed
+                .values_mut()
+                .filter(|f| f.reading.is_some())
+                .min_by_key(|followed| followed.used)
+        {
+            oldest.reading = None;
+        }
     }
 }
 
-/// Same file, and not shorter: what was read of it can still be trusted without a look.
-fn only_grew(before: &FileStat, now: &FileStat) -> bool {
-    (before.device, before.inode) == (now.device, now.inode) && now.size > before.size
+fn same_file(one: &FileStat, other: &FileStat) -> bool {
+    (one.device, one.inode) == (other.device, other.inode)
+}
+
+/// The loss of a file that cannot be read; one that went away between two looks is none.
+fn unreadable(path: &Path, error: &io::Error) -> Option<Batch> {
+    let gone = error.kind() == io::ErrorKind::NotFound;
+    (!gone).then(|| loss_of_source(path, reason_of(error), "while reading", None))
+}
+
+fn store(batch: &Batch, road: &mut Road<'_>) -> Result<bool, FollowError> {
+    road.recorder.append(std::slice::from_ref(batch), None)?;
+    (road.tell)(&batch.records);
+    Ok(!batch.records.is_empty())
 }

@@ -3,22 +3,20 @@
 //! Files are decoded by a few workers and stored by one writer, so that decoding and writing
 //! overlap. A second run over the same files changes nothing. Whatever is left alone is counted.
 
-use super::reading::{ReadStats, Reading};
-use super::recognise::{Recognised, recognise};
-use super::resume::{ReadOptions, is_unchanged, open_reading};
-use crate::base::hash::Digest;
+use super::histories::left_alone;
+use super::known::{Matched, SourceBook};
+use super::opening::{Opened, open};
+use super::reading::{ENDS_EARLY, ReadStats};
+use super::resume::ReadOptions;
+use super::whole_source::{loss_of_source, not_recognised, reason_of};
 use crate::base::limits::BATCH_ROWS_MAX;
 use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
-use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed, Tally};
+use crate::domain::record::Tally;
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::{FileKind, FileStat, Files, Met};
-use crate::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SourceSpec, StoreError, Watermark,
-};
-use serde_json::Value;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
+use crate::ports::recorder::{Appended, Batch, Recorder, StoreError};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -64,12 +62,8 @@ pub struct Summary {
     pub foreign: Vec<PathBuf>,
 }
 
-/// One file to read.
-struct Job {
-    path: PathBuf,
-    stat: FileStat,
-    known: Option<KnownSource>,
-}
+/// One file to read, with the state to go on from.
+type Job = Matched;
 
 /// What a worker says to the writer.
 enum Said {
@@ -82,7 +76,10 @@ enum End {
     Read(ReadStats),
     NotRecognised,
     Empty,
-    Failed(LossReason),
+    /// A compressed file, or a first line, that is still being written.
+    Unfinished,
+    /// It could not be read to its end; what was read of it is stored.
+    Failed(LossReason, ReadStats),
     Stopped,
 }
 
@@ -121,36 +118,28 @@ impl Ingest<'_> {
         summary: &mut Summary,
         notes: &mut Vec<Batch>,
     ) -> Result<Vec<Job>, StoreError> {
-        let known: HashMap<String, KnownSource> =
-            recorder.sources()?.into_iter().map(|s| (s.path.clone(), s)).collect();
-        let mut jobs = Vec::new();
-        let mut met_paths = HashSet::new();
-        let mut moved = self.moved_candidates(&known);
+        let book = SourceBook::new(recorder.sources()?);
+        let mut paths = HashSet::new();
+        let mut met_files = Vec::new();
         for root in &self.roots {
             for met in self.files.walk(root) {
                 match met {
                     Met::File(path) => {
-                        let named = path == *root;
-                        if !met_paths.insert(path_name(&path)) {
+                        if !paths.insert(path_name(&path)) {
                             continue;
                         }
-                        if let Some(reason) = self.left_alone(&path, named) {
+                        let named = path == *root;
+                        let reason = left_alone(self.files, self.families, &path, named);
+                        if let Some(reason) = reason {
                             summary.skipped.add(reason, 1);
                             continue;
                         }
-                        self.plan_file(
-                            path, &known, &mut moved, recorder, summary, notes, &mut jobs,
-                        )?;
+                        self.meet(path, &mut met_files, summary, notes);
                     }
                     Met::Unreadable(path, kind) => {
                         summary.unreadable += 1;
-                        note(
-                            summary,
-                            notes,
-                            &path,
-                            LossReason::SourceUnreadable,
-                            &kind.to_string(),
-                        );
+                        let reason = LossReason::SourceUnreadable;
+                        note(summary, notes, &path, reason, &kind.to_string());
                     }
                     Met::Special(path) => {
                         summary.skipped.add("not a regular file", 1);
@@ -159,92 +148,61 @@ impl Ingest<'_> {
                 }
             }
         }
-        self.mark_missing(&known, &met_paths, recorder, summary)?;
+        let (matched, moves) = book.match_files(self.files, met_files, &self.read);
+        if !moves.is_empty() {
+            recorder.move_sources(&moves)?;
+        }
+        let moved: HashSet<i64> = moves.iter().map(|step| step.id).collect();
+        self.mark_missing(&book, &moved, &paths, recorder, summary)?;
+        let mut jobs = Vec::new();
+        for mut file in matched {
+            if file.is_unchanged(self.read.deep) {
+                summary.unchanged += 1;
+                continue;
+            }
+            if let Some(known) = &mut file.known
+                && let Some(mark) = &mut known.watermark
+            {
+                mark.state = recorder.source_state(known.id)?;
+            }
+            jobs.push(file);
+        }
         Ok(jobs)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one step of `plan`, split for its length")]
-    fn plan_file(
+    fn meet(
         &self,
         path: PathBuf,
-        known: &HashMap<String, KnownSource>,
-        moved: &mut BTreeMap<(u64, u64), KnownSource>,
-        recorder: &mut dyn Recorder,
+        met: &mut Vec<(PathBuf, FileStat)>,
         summary: &mut Summary,
         notes: &mut Vec<Batch>,
-        jobs: &mut Vec<Job>,
-    ) -> Result<(), StoreError> {
-        let stat = match self.files.stat(&path) {
-            Ok(stat) => stat,
+    ) {
+        match self.files.stat(&path) {
+            Ok(stat) if stat.kind == FileKind::File => met.push((path, stat)),
+            Ok(_) => {}
             Err(e) => {
                 summary.unreadable += 1;
-                let reason = reason_of(&e);
-                note(summary, notes, &path, reason, &e.kind().to_string());
-                return Ok(());
-            }
-        };
-        if stat.kind != FileKind::File {
-            return Ok(());
-        }
-        let text = path_name(&path);
-        let mut source = known.get(&text).cloned();
-        if source.is_none()
-            && let Some(earlier) = moved.remove(&(stat.device, stat.inode))
-        {
-            recorder.move_source(earlier.id, &text)?;
-            source = Some(KnownSource { path: text, ..earlier });
-        }
-        if source.as_ref().is_some_and(|s| is_unchanged(s, &stat, self.read.deep)) {
-            summary.unchanged += 1;
-        } else {
-            jobs.push(Job { path, stat, known: source });
-        }
-        Ok(())
-    }
-
-    /// Known files that are no longer at their path, by identity.
-    fn moved_candidates(
-        &self,
-        known: &HashMap<String, KnownSource>,
-    ) -> BTreeMap<(u64, u64), KnownSource> {
-        known
-            .values()
-            .filter_map(|s| s.watermark.as_ref().map(|m| ((m.stat.device, m.stat.inode), s)))
-            .filter(|(_, s)| self.files.stat(Path::new(&s.path)).is_err())
-            .map(|(identity, s)| (identity, s.clone()))
-            .collect()
-    }
-
-    /// Why a file that was met is not looked into.
-    fn left_alone(&self, path: &Path, named: bool) -> Option<&'static str> {
-        if let Some(reason) = self.families.iter().find_map(|f| f.known_sidecar(path)) {
-            return Some(reason);
-        }
-        let name = path.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
-        if let Some(plain) = name.strip_suffix(".zst") {
-            let twin = path.with_file_name(plain);
-            if self.files.stat(&twin).is_ok() {
-                return Some("compressed twin of a plain file");
+                note(summary, notes, &path, reason_of(&e), &e.kind().to_string());
             }
         }
-        let readable = [".jsonl", ".json", ".jsonl.zst"].iter().any(|end| name.ends_with(end));
-        (!readable && !named).then_some("not a .jsonl, .json or .jsonl.zst file")
     }
 
     /// Known files below the roots that were not met: their rows stay, their state says so.
     fn mark_missing(
         &self,
-        known: &HashMap<String, KnownSource>,
+        book: &SourceBook,
+        moved: &HashSet<i64>,
         met: &HashSet<String>,
         recorder: &mut dyn Recorder,
         summary: &mut Summary,
     ) -> Result<(), StoreError> {
-        let gone: Vec<i64> = known
-            .values()
+        let gone: Vec<i64> = book
+            .iter()
             .filter(|s| s.state == "active" || s.state == "not_recognised")
             .filter(|s| {
                 let path = Path::new(&s.path);
                 self.roots.iter().any(|root| path.starts_with(root))
+                    && !moved.contains(&s.id)
                     && !met.contains(&s.path)
                     && self.files.stat(path).is_err()
             })
@@ -273,32 +231,21 @@ impl Ingest<'_> {
     }
 
     fn read_file(&self, job: &Job, sender: &SyncSender<Said>) -> End {
-        let opened = match self.open(job) {
-            Ok(Ok(reading)) => reading,
-            Ok(Err(end)) => return end,
-            Err(e) => return End::Failed(reason_of(&e)),
+        let mut reading = match open(self.files, self.families, job, &self.read) {
+            Ok(Opened::Reading(reading)) => reading,
+            Ok(Opened::Empty) => return End::Empty,
+            Ok(Opened::Unfinished) => return End::Unfinished,
+            Ok(Opened::NotRecognised) => return End::NotRecognised,
+            Err(e) => return End::Failed(reason_of(&e), ReadStats::default()),
         };
-        let mut reading = opened;
         let read = reading.read_available(self.files, &job.stat, &mut |batch| {
             sender.send(Said::Batch(Box::new(batch))).is_ok()
         });
         match read {
             Ok(true) => End::Read(reading.take_stats()),
             Ok(false) => End::Stopped,
-            Err(e) => End::Failed(reason_of(&e)),
+            Err(e) => End::Failed(reason_of(&e), reading.take_stats()),
         }
-    }
-
-    fn open(&self, job: &Job) -> io::Result<Result<Reading, End>> {
-        let (family, format) = match recognise(self.files, self.families, &job.path)? {
-            Recognised::As(family, format) => (family, format),
-            Recognised::Empty => return Ok(Err(End::Empty)),
-            Recognised::No => return Ok(Err(End::NotRecognised)),
-        };
-        let known = job.known.as_ref();
-        let reading =
-            open_reading(self.files, family, &format, &job.path, &job.stat, known, &self.read)?;
-        Ok(reading.ok_or(End::NotRecognised))
     }
 
     /// The writer: stores batches in groups, in the order in which each file made them.
@@ -340,7 +287,7 @@ impl Ingest<'_> {
             End::NotRecognised => {
                 summary.not_recognised += 1;
                 summary.read.losses.add(LossReason::SourceNotRecognised.as_str(), 1);
-                let batch = not_recognised(&job);
+                let batch = not_recognised(&job.path, &job.stat, job.known.as_ref());
                 summary.foreign.push(job.path);
                 Some(batch)
             }
@@ -348,52 +295,25 @@ impl Ingest<'_> {
                 summary.skipped.add("empty file", 1);
                 None
             }
-            End::Failed(reason) => {
+            End::Unfinished => {
+                summary.skipped.add("not finished yet", 1);
+                summary.read.losses.add(LossReason::LineTorn.as_str(), 1);
+                Some(loss_of_source(&job.path, LossReason::LineTorn, ENDS_EARLY, None))
+            }
+            End::Failed(reason, stats) => {
                 summary.unreadable += 1;
+                summary.read.merge(&stats);
                 summary.read.losses.add(reason.as_str(), 1);
-                Some(loss_batch(&job.path, reason, "while reading", None))
+                Some(loss_of_source(&job.path, reason, "while reading", None))
             }
             End::Stopped => None,
         }
     }
 }
 
-/// One located loss, and a mark that keeps the file from being looked at again unchanged. Rows of
-/// a time when the file was recognised go with it.
-fn not_recognised(job: &Job) -> Batch {
-    let none = Digest::of(b"");
-    let mark = Watermark {
-        offset: 0,
-        lines: 0,
-        chain: none,
-        head_hash: none,
-        tail_hash: none,
-        decoder: "recognise/1".to_owned(),
-        state: Value::Null,
-        stat: job.stat,
-        complete: true,
-    };
-    let reason = LossReason::SourceNotRecognised;
-    let mut batch = loss_batch(&job.path, reason, "no adapter claims it", Some(mark));
-    if let Some(known) = job.known.as_ref().filter(|k| !k.format.is_empty()) {
-        batch.generation = known.generation + 1;
-        batch.fresh = true;
-        batch.flip = true;
-    }
-    batch
-}
-
 fn add(total: &mut Appended, more: &Appended) {
     total.inserted += more.inserted;
     total.known += more.known;
-}
-
-fn reason_of(error: &io::Error) -> LossReason {
-    match error.kind() {
-        io::ErrorKind::NotFound => LossReason::SourceVanished,
-        io::ErrorKind::InvalidInput => LossReason::SourceNotAFile,
-        _ => LossReason::SourceUnreadable,
-    }
 }
 
 fn note(
@@ -404,28 +324,5 @@ fn note(
     detail: &str,
 ) {
     summary.read.losses.add(reason.as_str(), 1);
-    notes.push(loss_batch(path, reason, detail, None));
-}
-
-/// A batch that holds one loss of a whole source.
-fn loss_batch(path: &Path, reason: LossReason, detail: &str, mark: Option<Watermark>) -> Batch {
-    let place =
-        Place { offset: 0, length: 0, line_hash: Digest::of(b""), path: String::new(), index: 0 };
-    let body = Body::Loss(LossRecord { reason, detail: detail.to_owned(), count: 1, at_us: 0 });
-    Batch {
-        source: SourceSpec {
-            kind: "file",
-            format: String::new(),
-            provider: String::new(),
-            path: path_name(path),
-            stat: mark.as_ref().map(|m| m.stat),
-        },
-        generation: 0,
-        fresh: false,
-        flip: false,
-        records: vec![Sealed { conversation: None, place, body }],
-        watermark: mark,
-        ingress: Ingress::BuiltIn,
-        ignored: Tally::default(),
-    }
+    notes.push(loss_of_source(path, reason, detail, None));
 }

@@ -17,14 +17,17 @@ use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::{Message, NormalizationOutcome};
 use crate::domain::record::{Body, Ingress, Place, Sealed, Tally};
 use crate::ports::agent::{AgentAdapter, SourceFormat};
-use crate::ports::files::{FileStat, Files};
-use crate::ports::recorder::{Batch, SourceSpec, Watermark};
+use crate::ports::files::{FileStat, Files, is_compressed};
+use crate::ports::recorder::{Batch, SourceSpec, Watermark, Windows};
 use serde_json::{Value, json};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Bytes of lines in one batch at most (beside its row limit).
 const BATCH_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// What is said of a compressed file that is not finished.
+pub const ENDS_EARLY: &str = "compressed file ends early";
 
 /// What was met, for summaries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,6 +67,8 @@ pub struct Reading {
     offset: u64,
     lines: u64,
     chain: Digest,
+    /// Both ends of what was read, as of the last batch.
+    windows: Option<Windows>,
     /// Generation being written when this is a replay; 0 otherwise.
     replay: i64,
     begun: bool,
@@ -96,6 +101,7 @@ impl Reading {
             offset: 0,
             lines: 0,
             chain: Digest::of(b""),
+            windows: None,
             replay,
             begun: false,
             pending: Vec::new(),
@@ -134,6 +140,13 @@ impl Reading {
     /// How far the file was read.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// True when both ends of what was read stand in the file as they were.
+    pub fn stands(&self, files: &dyn Files) -> bool {
+        self.windows.is_some_and(|held| {
+            windows(files, &self.path, self.offset).is_ok_and(|now| now == Some(held))
+        })
     }
 
     /// What was met since the last call.
@@ -178,7 +191,14 @@ impl Reading {
     ) -> io::Result<bool> {
         let source = files.open(&self.path, self.offset)?;
         let mut lines = Lines::new(source, self.offset, self.line_cap, READ_CHUNK_BYTES);
-        while let Some(piece) = lines.next_piece()? {
+        let ends_early = loop {
+            let piece = match lines.next_piece() {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break false,
+                // A compressed file that is being written: what it holds so far is good.
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => break true,
+                Err(e) => return Err(e),
+            };
             match piece {
                 Piece::Line { offset, bytes } => {
                     self.line(offset, bytes);
@@ -195,12 +215,13 @@ impl Reading {
                     return Ok(false);
                 }
             }
-        }
+        };
         match lines.rest() {
+            Some((offset, rest)) if ends_early => self.withheld(offset, rest, ENDS_EARLY),
             Some((offset, rest)) => self.rest(offset, rest),
             None => {
                 if let Some((offset, length)) = lines.rest_over_cap() {
-                    self.withheld(offset, length, &[]);
+                    self.withheld_over_cap(offset, length);
                 }
             }
         }
@@ -221,12 +242,19 @@ impl Reading {
             self.values(offset, bytes, &hash, found);
             self.offset = offset + bytes.len() as u64;
         } else if !bytes.iter().all(u8::is_ascii_whitespace) {
-            self.withheld(offset, bytes.len() as u64, bytes);
+            self.withheld(offset, bytes, "last line");
         }
     }
 
-    fn withheld(&mut self, offset: u64, length: u64, bytes: &[u8]) {
-        let line = Line { offset, length, hash: Digest::of(bytes), received: None };
+    /// What is not taken yet is a loss until the next look takes it.
+    fn withheld(&mut self, offset: u64, bytes: &[u8], detail: &str) {
+        let (length, hash) = (bytes.len() as u64, Digest::of(bytes));
+        let line = Line { offset, length, hash, received: None };
+        self.loss(LossDraft::one(None, LossReason::LineTorn, detail, ""), &line);
+    }
+
+    fn withheld_over_cap(&mut self, offset: u64, length: u64) {
+        let line = Line { offset, length, hash: Digest::of(b""), received: None };
         self.loss(LossDraft::one(None, LossReason::LineTorn, "last line", ""), &line);
     }
 
@@ -398,12 +426,12 @@ impl Reading {
     }
 
     fn watermark(
-        &self,
+        &mut self,
         files: &dyn Files,
         stat: &FileStat,
         complete: bool,
     ) -> io::Result<Watermark> {
-        let (head_hash, tail_hash) = windows(files, &self.path, self.offset)?;
+        self.windows = windows(files, &self.path, self.offset)?;
         // Open calls hold what their agent wrote; the store keeps no secret of it either.
         let mut adapter = self.adapter.snapshot();
         super::redact::value(&mut adapter);
@@ -411,8 +439,7 @@ impl Reading {
             offset: self.offset,
             lines: self.lines,
             chain: self.chain,
-            head_hash,
-            tail_hash,
+            windows: self.windows,
             decoder: Self::decoder(self.adapter.as_ref()),
             state: json!({ "adapter": adapter, "sealer": self.sealer.state(), "about": self.about }),
             stat: *stat,
@@ -438,11 +465,14 @@ fn link(chain: &Digest, hash: &Digest) -> Digest {
     hasher.digest()
 }
 
-/// Hashes of the first and of the last window of a file's first `offset` bytes. A compressed file
-/// has none: reading a window of it would mean to decompress all before it.
-pub fn windows(files: &dyn Files, path: &Path, offset: u64) -> io::Result<(Digest, Digest)> {
-    if path.extension().is_some_and(|e| e == "zst") {
-        return Ok((Digest::of(b""), Digest::of(b"")));
+/// Hashes of the first and of the last window of a file's first `offset` bytes; none for a
+/// compressed file.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn windows(files: &dyn Files, path: &Path, offset: u64) -> io::Result<Option<Windows>> {
+    if is_compressed(path) {
+        return Ok(None);
     }
     let length = offset.min(PREFIX_WINDOW_BYTES);
     let window = |start: u64| -> io::Result<Digest> {
@@ -452,10 +482,13 @@ pub fn windows(files: &dyn Files, path: &Path, offset: u64) -> io::Result<(Diges
     };
     let head = window(0)?;
     let tail = if offset <= PREFIX_WINDOW_BYTES { head } else { window(offset - length)? };
-    Ok((head, tail))
+    Ok(Some(Windows { head, tail }))
 }
 
-/// The chain over the first `offset` bytes of a file as it is now; `None` when no line ends there.
+/// The chain over the first `offset` bytes of a file as it is now; `None` when it has fewer.
+///
+/// # Errors
+/// When the file cannot be read.
 pub fn chain_of_prefix(
     files: &dyn Files,
     path: &Path,
@@ -473,10 +506,10 @@ pub fn chain_of_prefix(
         };
         chain = link(&chain, &hash);
     }
-    if let Some((_, rest)) = lines.rest()
-        && !rest.is_empty()
-    {
+    // The end of a line over the cap that was cut off there is no evidence of anything.
+    let Some((rest_offset, rest)) = lines.rest() else { return Ok(None) };
+    if !rest.is_empty() {
         chain = link(&chain, &Digest::of(rest));
     }
-    Ok((lines.offset() <= offset).then_some(chain))
+    Ok((rest_offset + rest.len() as u64 == offset).then_some(chain))
 }

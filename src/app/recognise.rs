@@ -17,6 +17,8 @@ pub enum Recognised<'a> {
     As(&'a dyn AgentFamily, SourceFormat),
     /// It holds nothing at all.
     Empty,
+    /// Its first line, or its compressed stream, is still being written.
+    Unfinished,
     /// No family claims it.
     No,
 }
@@ -31,8 +33,11 @@ pub fn recognise<'a>(
     path: &Path,
 ) -> io::Result<Recognised<'a>> {
     let is_document = path.extension().is_some_and(|e| e == "json");
-    let values = if is_document { document(files, path)? } else { head(files, path)? };
-    let Some(values) = values else { return Ok(Recognised::Empty) };
+    let values = match if is_document { document(files, path)? } else { head(files, path)? } {
+        Head::Values(values) => values,
+        Head::Blank => return Ok(Recognised::Empty),
+        Head::Begun => return Ok(Recognised::Unfinished),
+    };
     let sample = SourceSample { path, values: &values };
     for family in families {
         if let Some(format) = family.recognise(&sample) {
@@ -42,14 +47,32 @@ pub fn recognise<'a>(
     Ok(Recognised::No)
 }
 
-/// The first values of a file of lines; `None` when it holds only white space.
-fn head(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<Value>>> {
+/// The beginning of a file.
+enum Head {
+    Values(Vec<Value>),
+    /// Only white space.
+    Blank,
+    /// Not one value, but what may become one.
+    Begun,
+}
+
+/// The first values of a file of lines.
+fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
     let limited = files.open(path, 0)?.take(SAMPLE_BYTES_MAX as u64);
     let mut lines = Lines::new(limited, 0, SAMPLE_BYTES_MAX, READ_CHUNK_BYTES);
     let mut values = Vec::new();
-    let mut blank = true;
+    let (mut blank, mut ends_early, mut whole_lines) = (true, false, false);
     while values.len() < SAMPLE_VALUES_MAX {
-        let Some(piece) = lines.next_piece()? else { break };
+        let piece = match lines.next_piece() {
+            Ok(Some(piece)) => piece,
+            Ok(None) => break,
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                ends_early = true;
+                break;
+            }
+            Err(e) => return Err(e),
+        };
+        whole_lines = true;
         let Piece::Line { bytes, .. } = piece else {
             blank = false;
             continue;
@@ -57,24 +80,32 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<Value>>> {
         blank &= bytes.trim_ascii().is_empty();
         values.extend(json::values(bytes).0.into_iter().map(|f| f.value));
     }
+    let mut begun = ends_early;
     if values.len() < SAMPLE_VALUES_MAX
         && let Some((_, rest)) = lines.rest()
     {
-        blank &= rest.trim_ascii().is_empty();
+        let text = rest.trim_ascii();
+        blank &= text.is_empty();
+        begun |= !whole_lines && rest.len() < SAMPLE_BYTES_MAX && text.starts_with(b"{");
         values.extend(json::values(rest).0.into_iter().map(|f| f.value));
     }
-    Ok((!blank).then_some(values))
+    Ok(match (values.is_empty(), blank) {
+        (true, true) if ends_early => Head::Begun,
+        (true, true) => Head::Blank,
+        (true, false) if begun => Head::Begun,
+        _ => Head::Values(values),
+    })
 }
 
 /// The values of a whole document; none when it is over the cap.
-fn document(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<Value>>> {
+fn document(files: &dyn Files, path: &Path) -> io::Result<Head> {
     let mut bytes = Vec::new();
     files.open(path, 0)?.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.trim_ascii().is_empty() {
-        return Ok(None);
+        return Ok(Head::Blank);
     }
     if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
-        return Ok(Some(Vec::new()));
+        return Ok(Head::Values(Vec::new()));
     }
-    Ok(Some(json::values(&bytes).0.into_iter().map(|f| f.value).collect()))
+    Ok(Head::Values(json::values(&bytes).0.into_iter().map(|f| f.value).collect()))
 }

@@ -134,15 +134,18 @@ pub struct TailArgs {
     /// The file to follow
     #[arg(value_name = "FILE", required_unless_present_any = ["latest", "all"], conflicts_with_all = ["latest", "all"])]
     pub path: Option<PathBuf>,
-    /// Follow the newest session of either agent
+    /// Follow the newest session of either agent, and every other that is written to from now on
     #[arg(long, conflicts_with = "all")]
     pub latest: bool,
-    /// Follow every session of both agents, also new ones
+    /// Follow every session of both agents, from where each was left
     #[arg(long)]
     pub all: bool,
     /// Read what is there now, then stop
     #[arg(long)]
     pub once: bool,
+    /// Longest line to read, in bytes; a longer one is a counted loss
+    #[arg(long, value_name = "BYTES")]
+    pub line_cap: Option<usize>,
 }
 
 /// `fornax sessions`.

@@ -35,6 +35,11 @@ impl FileStat {
     }
 }
 
+/// True for a file that is read through its decompressor (`.zst`).
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "zst")
+}
+
 /// What a walk meets.
 #[derive(Debug)]
 pub enum Met {
@@ -57,7 +62,9 @@ pub trait Files: Send + Sync {
     /// The bytes from `offset` on; never opens anything but a regular file.
     ///
     /// # Errors
-    /// What the file system or the decompressor reports.
+    /// What the file system or the decompressor reports. A compressed file that ends in the middle
+    /// of its stream, as one that is being written does, reports `UnexpectedEof`, here when it ends
+    /// before `offset` and from the reader otherwise.
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>>;
 
     /// Every file below `root`, sorted by path; a link loop ends. A root that does not exist is

@@ -68,4 +68,10 @@ pub trait JournalReader {
 
     /// Bytes that wait to be drained.
     fn waiting_bytes(&self) -> u64;
+
+    /// The folder that hooks append in, made when it is not there yet, so that it can be watched.
+    ///
+    /// # Errors
+    /// What the file system reports.
+    fn folder(&self) -> io::Result<PathBuf>;
 }

@@ -63,6 +63,13 @@ pub struct SourceSpec {
     pub stat: Option<FileStat>,
 }
 
+/// Hashes of the first and of the last window of a prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Windows {
+    pub head: Digest,
+    pub tail: Digest,
+}
+
 /// How far a source was read, bound to the bytes that were read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watermark {
@@ -72,12 +79,13 @@ pub struct Watermark {
     pub lines: u64,
     /// Chain of the line hashes of everything before `offset`.
     pub chain: Digest,
-    /// Hash of the first and of the last window of the prefix.
-    pub head_hash: Digest,
-    pub tail_hash: Digest,
+    /// Hashes of both ends of the prefix; `None` for a compressed file, where looking at the end
+    /// means to decompress all before it.
+    pub windows: Option<Windows>,
     /// Decoder that made `state`, for example `claude_code/0.1.0`.
     pub decoder: String,
-    /// Adapter and sealer state to go on from.
+    /// Adapter and sealer state to go on from. Null in a listing of sources, since it can be large:
+    /// `Recorder::source_state` gives it.
     pub state: Value,
     pub stat: FileStat,
     /// True when everything up to the file's end was read.
@@ -95,6 +103,14 @@ pub struct KnownSource {
     pub watermark: Option<Watermark>,
     /// `active`, `missing`, `not_recognised`.
     pub state: String,
+}
+
+/// A known source whose file is at another path now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceMove {
+    pub id: i64,
+    pub from: String,
+    pub to: String,
 }
 
 /// One step of a source.
@@ -135,11 +151,17 @@ pub trait Recorder {
     /// The namespace of this home.
     fn namespace(&self) -> &str;
 
-    /// Every source, for resuming.
+    /// Every file that was read, with its watermark but not the state in it.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError>;
+
+    /// The state in the watermark of a source; null when there is none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn source_state(&mut self, id: i64) -> Result<Value, StoreError>;
 
     /// Stores batches in order, each whole or not at all; with a journal position all of them and
     /// the position in one transaction.
@@ -170,11 +192,13 @@ pub trait Recorder {
     /// When the store cannot be written.
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError>;
 
-    /// Gives a source its new path after its file was moved.
+    /// Gives sources the paths that their files have now, all in one transaction, so that files can
+    /// change places. A source that is no longer where `from` says, or whose new path belongs to a
+    /// source that stays, is left alone.
     ///
     /// # Errors
     /// When the store cannot be written.
-    fn move_source(&mut self, id: i64, path: &str) -> Result<(), StoreError>;
+    fn move_sources(&mut self, moves: &[SourceMove]) -> Result<(), StoreError>;
 
     /// The native id of an event that a payload without any id made, when an equal payload was
     /// seen at most `window_us` before or after `at_us`.

@@ -6,7 +6,7 @@
 
 mod zst;
 
-use crate::ports::files::{FileKind, FileStat, Files, Met};
+use crate::ports::files::{FileKind, FileStat, Files, Met, is_compressed};
 use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -32,7 +32,7 @@ impl Files for FsFiles {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        if path.extension().is_some_and(|e| e == "zst") {
+        if is_compressed(path) {
             return zst::open(file, offset);
         }
         file.seek(SeekFrom::Start(offset))?;

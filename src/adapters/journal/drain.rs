@@ -163,6 +163,11 @@ impl JournalReader for JournalFolder {
         fs::remove_file(&segment.path)
     }
 
+    fn folder(&self) -> io::Result<PathBuf> {
+        super::write::make_private_folder(&self.folder)?;
+        Ok(self.folder.clone())
+    }
+
     fn waiting_bytes(&self) -> u64 {
         let stand_in = self.runtime.as_ref().and_then(|r| fs::metadata(r).ok());
         let stand_in = stand_in.map_or(0, |m| m.len());

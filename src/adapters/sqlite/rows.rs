@@ -4,7 +4,7 @@ use crate::base::hash::Digest;
 use crate::domain::record::Place;
 use crate::ports::files::{FileKind, FileStat};
 use crate::ports::reader::SeenAt;
-use crate::ports::recorder::Watermark;
+use crate::ports::recorder::{Watermark, Windows};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde_json::Value;
@@ -20,21 +20,20 @@ pub(super) fn place_params(place: &Place) -> (i64, i64, [u8; 32], &str) {
     )
 }
 
-/// The watermark of a `source` row selected in the order of `Recorder::sources`.
+/// The watermark of a `source` row selected in the order of `Recorder::sources`, without its state.
 pub(super) fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Watermark>> {
     let Some(chain) = digest(row, 13)? else { return Ok(None) };
-    let (Some(head_hash), Some(tail_hash)) = (digest(row, 14)?, digest(row, 15)?) else {
-        return Ok(None);
+    let windows = match (digest(row, 14)?, digest(row, 15)?) {
+        (Some(head), Some(tail)) => Some(Windows { head, tail }),
+        _ => None,
     };
-    let state: Option<String> = row.get(17)?;
     Ok(Some(Watermark {
         offset: row.get::<_, i64>(11)?.cast_unsigned(),
         lines: row.get::<_, i64>(12)?.cast_unsigned(),
         chain,
-        head_hash,
-        tail_hash,
+        windows,
         decoder: row.get::<_, Option<String>>(16)?.unwrap_or_default(),
-        state: state.and_then(|s| serde_json::from_str(&s).ok()).unwrap_or(Value::Null),
+        state: Value::Null,
         stat: FileStat {
             kind: FileKind::File,
             device: row.get::<_, i64>(6)?.cast_unsigned(),
@@ -43,7 +42,7 @@ pub(super) fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Water
             modified_ns: row.get(9)?,
             changed_ns: row.get(10)?,
         },
-        complete: row.get(18)?,
+        complete: row.get(17)?,
     }))
 }
 

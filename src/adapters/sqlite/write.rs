@@ -8,9 +8,11 @@ use super::writer::Writer;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceSpec, StoreError, Watermark,
+    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, SourceSpec, StoreError,
+    Watermark,
 };
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -25,7 +27,7 @@ impl Recorder for SqliteStore {
             .prepare_cached(
                 "SELECT id, path, format, provider, generation, state, device, inode, size,
                         modified_ns, changed_ns, offset, lines, chain, head_hash, tail_hash,
-                        decoder, decoder_state, complete
+                        decoder, complete
                  FROM source WHERE kind = 'file'",
             )
             .map_err(map)?;
@@ -43,6 +45,17 @@ impl Recorder for SqliteStore {
             })
             .map_err(map)?;
         rows.collect::<Result<_, _>>().map_err(map)
+    }
+
+    fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {
+        let text: Option<String> = self
+            .conn
+            .prepare_cached("SELECT decoder_state FROM source WHERE id = ?1")
+            .and_then(|mut s| s.query_row([id], |r| r.get(0)).optional())
+            .map_err(map)?
+            .flatten();
+        // A state that does not parse is none: the source is read again.
+        Ok(text.and_then(|t| serde_json::from_str(&t).ok()).unwrap_or(Value::Null))
     }
 
     fn append(
@@ -88,15 +101,35 @@ impl Recorder for SqliteStore {
         tx.commit().map_err(map)
     }
 
-    fn move_source(&mut self, id: i64, path: &str) -> Result<(), StoreError> {
+    fn move_sources(&mut self, moves: &[SourceMove]) -> Result<(), StoreError> {
         self.source_ids.clear();
-        self.conn
-            .execute(
-                "UPDATE source SET path = ?2, state = 'active' WHERE id = ?1",
-                params![id, path],
-            )
-            .map_err(map)
-            .map(|_| ())
+        let tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        let run = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
+            tx.prepare_cached(sql).and_then(|mut s| s.execute(values)).map_err(map)
+        };
+        // Out of the way first: a path is free once its file's source has left it.
+        let mut moving = Vec::new();
+        for step in moves {
+            let aside = format!("moving:{}", step.id);
+            let left = run(
+                "UPDATE source SET path = ?3 WHERE id = ?1 AND path = ?2",
+                &[&step.id, &step.from, &aside],
+            )?;
+            if left > 0 {
+                moving.push(step);
+            }
+        }
+        for step in moving {
+            let arrived = run(
+                "UPDATE OR IGNORE source SET path = ?2, state = 'active' WHERE id = ?1",
+                &[&step.id, &step.to],
+            )?;
+            if arrived == 0 {
+                run("UPDATE source SET path = ?2 WHERE id = ?1", &[&step.id, &step.from])?;
+            }
+        }
+        tx.commit().map_err(map)
     }
 
     fn same_payload(
@@ -197,7 +230,7 @@ fn source_id(
     tx.prepare_cached(
         "INSERT INTO source (kind, format, provider, path) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (kind, path) DO UPDATE SET format = excluded.format,
-           provider = excluded.provider",
+           provider = excluded.provider WHERE excluded.format <> ''",
     )
     .and_then(|mut s| s.execute(params![spec.kind, spec.format, spec.provider, spec.path]))
     .map_err(map)?;
@@ -219,7 +252,7 @@ fn save_watermark(
 ) -> Result<(), StoreError> {
     let state = if spec.format.is_empty() { "not_recognised" } else { "active" };
     tx.prepare_cached(
-        "UPDATE source SET state = ?2, device = ?3, inode = ?4, size = ?5, modified_ns = ?6,
+        "UPDATE source SET format = ?16, provider = ?17, state = ?2, device = ?3, inode = ?4, size = ?5, modified_ns = ?6,
            changed_ns = ?7, offset = ?8, lines = ?9, chain = ?10, head_hash = ?11,
            tail_hash = ?12, decoder = ?13, decoder_state = ?14, complete = ?15
          WHERE id = ?1",
@@ -236,11 +269,13 @@ fn save_watermark(
             mark.offset.cast_signed(),
             mark.lines.cast_signed(),
             mark.chain.as_bytes(),
-            mark.head_hash.as_bytes(),
-            mark.tail_hash.as_bytes(),
+            mark.windows.as_ref().map(|w| w.head.as_bytes()),
+            mark.windows.as_ref().map(|w| w.tail.as_bytes()),
             mark.decoder,
             mark.state.to_string(),
-            mark.complete
+            mark.complete,
+            spec.format,
+            spec.provider
         ])
     })
     .map_err(map)

@@ -1,7 +1,9 @@
 //! `fornax tail`.
 
+mod pace;
+
 use crate::app::drain::drain;
-use crate::app::follow::Follow;
+use crate::app::follow::{Follow, Look, Road, Scope};
 use crate::app::resume::ReadOptions;
 use crate::base::limits::LINE_BYTES_MAX;
 use crate::base::time::Micros;
@@ -13,68 +15,123 @@ use crate::cli::ui::{Tone, Ui};
 use crate::domain::loss::LossReason;
 use crate::domain::payload::EvidenceKind;
 use crate::domain::record::{Body, Sealed};
+use crate::ports::store::Store;
+use crate::ports::wake::{Wake, Woken};
 use anyhow::{Context as _, Result};
+use pace::{Next, Pace};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 use uuid::Uuid;
-
-/// Longest sleep between two looks.
-const POLL: Duration = Duration::from_secs(1);
-/// Shortest time between two searches for new files.
-const DISCOVER_EVERY: Duration = Duration::from_secs(2);
 
 /// Follows files until it is stopped (or once).
 pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let mut store =
         parts.store(true, None, &|text| ui.note(text)).context("cannot open the store")?;
     let namespace = store.reader().namespace().to_owned();
-    let options = ReadOptions { namespace: &namespace, line_cap: LINE_BYTES_MAX, deep: false };
-    let mut follow = Follow::new(parts.files.as_ref(), &parts.families, options);
+    let line_cap = args.line_cap.unwrap_or(LINE_BYTES_MAX);
+    let options = ReadOptions { namespace: &namespace, line_cap, deep: false };
+    let scope = scope(args, parts);
     let mut wake = (parts.wake)();
-    let roots = parts.history_roots();
-    if let Some(path) = &args.path {
-        let path = parts.absolute(path);
-        wake.watch(path.parent().unwrap_or(Path::new("/")));
-        follow.add(&path, true);
-    } else {
-        for root in &roots {
-            wake.watch(root);
-        }
-        let found = follow.discover(&roots);
-        if args.latest {
-            let latest = follow.latest(&found).ok_or_else(|| {
-                Exit::unavailable("no history of Claude Code or Codex was found; name a file")
-            })?;
-            follow.add(&latest, false);
-        } else {
-            found.iter().for_each(|path| follow.add(path, false));
-        }
-    }
-    let mut searched = Instant::now();
+    let mut pace = Pace::new(watched(&scope, parts));
+    let mut follow = Follow::new(parts.files.as_ref(), &parts.families, options, scope);
     let mut told = ToldBefore::default();
+    let mut next = Next::Everywhere;
     loop {
-        let mut printed = Ok(());
-        follow.step(store.recorder(), &mut |records| {
-            if printed.is_ok() {
-                printed = print(records, &mut told, ui);
-            }
-        })?;
-        printed?;
-        ui.flush()?;
-        if args.once {
+        let begun = Instant::now();
+        let look = match &next {
+            Next::Everywhere => Some(Look::Everywhere),
+            Next::At(paths) => Some(Look::At(paths)),
+            Next::Nowhere => None,
+        };
+        if next == Next::Everywhere && !args.once {
+            pace.watch(wake.as_mut(), parts.files.as_ref());
+        }
+        if let Some(look) = look {
+            step(&mut follow, look, store.as_mut(), wake.as_ref(), &mut told, ui)?;
+        }
+        if args.latest && follow.is_empty() {
+            let text = "no history of Claude Code or Codex was found; name a file";
+            return Err(Exit::unavailable(text).into());
+        }
+        if args.once || wake.stopped() {
             return Ok(0);
         }
-        wake.wait(POLL);
+        if next == Next::Everywhere {
+            pace.looked_everywhere(begun.elapsed());
+        }
+        next = match wake.wait(pace.sleep()) {
+            Woken::Stop => return Ok(0),
+            Woken::Unsure => Next::Everywhere,
+            Woken::Quiet => pace.due(),
+            Woken::Changed(paths) => pace.hinted(paths, parts.files.as_ref()),
+        };
         if parts.journal.waiting_bytes() > 0 {
             drain(parts.journal.as_ref(), store.recorder())?;
         }
-        if args.all && searched.elapsed() >= DISCOVER_EVERY {
-            searched = Instant::now();
-            follow.discover(&roots).iter().for_each(|path| follow.add(path, false));
-        }
     }
+}
+
+fn step(
+    follow: &mut Follow<'_>,
+    look: Look<'_>,
+    store: &mut dyn Store,
+    wake: &dyn Wake,
+    told: &mut ToldBefore,
+    ui: &mut Ui,
+) -> Result<()> {
+    let mut printed = Ok(());
+    let mut road = Road {
+        recorder: store.recorder(),
+        tell: &mut |records| {
+            if printed.is_ok() {
+                // Each batch is seen when it is stored.
+                printed = print(records, told, ui).and_then(|()| Ok(ui.flush()?));
+            }
+        },
+        stopped: &|| wake.stopped(),
+    };
+    follow.step(look, &mut road)?;
+    printed
+}
+
+fn scope(args: &TailArgs, parts: &Parts) -> Scope {
+    let roots = parts.history_roots();
+    match &args.path {
+        Some(path) => {
+            let path = parts.absolute(path);
+            // It can be moved to where histories are, or aside.
+            let roots = match path.parent() {
+                Some(own) if !roots.iter().any(|root| own.starts_with(root)) => vec![own.into()],
+                _ => roots,
+            };
+            Scope::File { path, roots }
+        }
+        None if args.latest => Scope::Latest(roots),
+        None => Scope::Folders(roots),
+    }
+}
+
+/// What is watched: folders, each with whether all below it counts.
+fn watched(scope: &Scope, parts: &Parts) -> Vec<(PathBuf, bool)> {
+    let mut folders: Vec<(PathBuf, bool)> = match scope {
+        Scope::Folders(roots) | Scope::Latest(roots) => {
+            roots.iter().map(|root| (root.clone(), true)).collect()
+        }
+        Scope::File { path, roots } => {
+            let own = path.parent().unwrap_or(Path::new("/"));
+            let mut all: Vec<(PathBuf, bool)> =
+                roots.iter().filter(|r| *r != own).map(|r| (r.clone(), true)).collect();
+            if !all.iter().any(|(root, _)| own.starts_with(root)) {
+                all.push((own.to_owned(), false));
+            }
+            all
+        }
+    };
+    // Hooks are drained as they come; where that folder cannot be made they wait for the next look.
+    folders.extend(parts.journal.folder().ok().map(|folder| (folder, true)));
+    folders
 }
 
 /// Lines told already: a second telling of an event or claim in the same words is not printed.

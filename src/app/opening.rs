@@ -1,0 +1,49 @@
+//! From a file that was met to a reading of it, or to why there is none.
+
+use super::known::Matched;
+use super::reading::Reading;
+use super::recognise::{Recognised, recognise};
+use super::resume::{ReadOptions, Target, open_reading};
+use crate::ports::agent::AgentFamily;
+use crate::ports::files::Files;
+use std::io;
+
+/// What became of opening a file.
+pub enum Opened {
+    Reading(Box<Reading>),
+    /// It holds nothing.
+    Empty,
+    /// A compressed file, or a first line, that is still being written.
+    Unfinished,
+    /// No family claims it.
+    NotRecognised,
+}
+
+/// Opens a file where its source was left.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn open(
+    files: &dyn Files,
+    families: &[Box<dyn AgentFamily>],
+    file: &Matched,
+    options: &ReadOptions<'_>,
+) -> io::Result<Opened> {
+    if file.unfinished {
+        return Ok(Opened::Unfinished);
+    }
+    let (family, format) = match recognise(files, families, &file.path)? {
+        Recognised::As(family, format) => (family, format),
+        Recognised::Empty => return Ok(Opened::Empty),
+        Recognised::Unfinished => return Ok(Opened::Unfinished),
+        Recognised::No => return Ok(Opened::NotRecognised),
+    };
+    let (known, verified) = (file.known.as_ref(), file.verified);
+    let target = Target { path: &file.path, stat: &file.stat, known, verified };
+    match open_reading(files, family, &format, &target, options) {
+        Ok(Some(reading)) => Ok(Opened::Reading(Box::new(reading))),
+        Ok(None) => Ok(Opened::NotRecognised),
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Opened::Unfinished),
+        Err(e) => Err(e),
+    }
+}

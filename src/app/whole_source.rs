@@ -1,0 +1,71 @@
+//! What is stored of a source as a whole: that it could not be read, or is nobody's.
+
+use crate::base::hash::Digest;
+use crate::base::text::path_name;
+use crate::domain::loss::LossReason;
+use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed, Tally};
+use crate::ports::files::FileStat;
+use crate::ports::recorder::{Batch, KnownSource, SourceSpec, Watermark};
+use serde_json::Value;
+use std::io;
+use std::path::Path;
+
+/// Why a file or folder could not be read.
+pub fn reason_of(error: &io::Error) -> LossReason {
+    match error.kind() {
+        io::ErrorKind::NotFound => LossReason::SourceVanished,
+        io::ErrorKind::InvalidInput => LossReason::SourceNotAFile,
+        _ => LossReason::SourceUnreadable,
+    }
+}
+
+/// A batch that holds one loss of a whole source.
+pub fn loss_of_source(
+    path: &Path,
+    reason: LossReason,
+    detail: &str,
+    mark: Option<Watermark>,
+) -> Batch {
+    let place =
+        Place { offset: 0, length: 0, line_hash: Digest::of(b""), path: String::new(), index: 0 };
+    let body = Body::Loss(LossRecord { reason, detail: detail.to_owned(), count: 1, at_us: 0 });
+    Batch {
+        source: SourceSpec {
+            kind: "file",
+            format: String::new(),
+            provider: String::new(),
+            path: path_name(path),
+            stat: mark.as_ref().map(|m| m.stat),
+        },
+        generation: 0,
+        fresh: false,
+        flip: false,
+        records: vec![Sealed { conversation: None, place, body }],
+        watermark: mark,
+        ingress: Ingress::BuiltIn,
+        ignored: Tally::default(),
+    }
+}
+
+/// One located loss, and a mark that keeps the file from being looked at again unchanged. Rows of
+/// a time when the file was recognised go with it.
+pub fn not_recognised(path: &Path, stat: &FileStat, known: Option<&KnownSource>) -> Batch {
+    let mark = Watermark {
+        offset: 0,
+        lines: 0,
+        chain: Digest::of(b""),
+        windows: None,
+        decoder: "recognise/1".to_owned(),
+        state: Value::Null,
+        stat: *stat,
+        complete: true,
+    };
+    let reason = LossReason::SourceNotRecognised;
+    let mut batch = loss_of_source(path, reason, "no adapter claims it", Some(mark));
+    if let Some(known) = known.filter(|k| !k.format.is_empty()) {
+        batch.generation = known.generation + 1;
+        batch.fresh = true;
+        batch.flip = true;
+    }
+    batch
+}
