@@ -42,6 +42,7 @@ CREATE TABLE source (
   decoder       TEXT,
   decoder_state TEXT,
   complete      INTEGER NOT NULL DEFAULT 0,
+  settled       INTEGER NOT NULL DEFAULT 0,
   ignored       TEXT NOT NULL DEFAULT '{}',
   UNIQUE (kind, path)
 );

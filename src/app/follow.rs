@@ -147,7 +147,7 @@ impl<'a> Follow<'a> {
         let mut judged = Vec::new();
         for (path, stat) in seen.here {
             let followed = self.followed.entry(path.clone()).or_default();
-            if followed.stat == Some(stat) {
+            if followed.stat.is_some_and(|before| stat.unchanged_since(&before)) {
                 continue;
             }
             if backlog.as_ref().is_some_and(|newest| *newest != path) {
@@ -270,7 +270,7 @@ impl<'a> Follow<'a> {
                 named == path
                     || self.followed.iter().any(|(known, followed)| {
                         base_name(known) == base_name(path)
-                            || followed.stat.is_some_and(|s| same_file(&s, stat))
+                            || followed.stat.is_some_and(|s| s.same_file(stat))
                     })
             }
             Scope::Folders(roots) | Scope::Latest(roots) => {
@@ -285,7 +285,7 @@ impl<'a> Follow<'a> {
         let followed = self.followed.get_mut(path)?;
         let reading = followed.reading.take()?;
         let before = followed.stat?;
-        let grew = same_file(&before, stat) && stat.size > before.size;
+        let grew = before.same_file(stat) && stat.size > before.size;
         (grew && reading.stands(self.files)).then_some(reading)
     }
 
@@ -410,10 +410,6 @@ impl<'a> Follow<'a> {
             oldest.reading = None;
         }
     }
-}
-
-fn same_file(one: &FileStat, other: &FileStat) -> bool {
-    (one.device, one.inode) == (other.device, other.inode)
 }
 
 /// The loss of a file that cannot be read; one that went away between two looks is none.

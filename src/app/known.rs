@@ -90,21 +90,21 @@ impl SourceBook {
             .collect();
         let mut moving: Vec<Candidate> = Vec::new();
         let mut taken = HashSet::new();
-        for file in 0..matched.len() {
-            let Some(one) = matched.get(file) else { continue };
-            let found = self.elsewhere(files, one).filter(|source| !taken.contains(source));
-            let Some(source) = found else { continue };
-            match self.prefix_of(files, one, source, options) {
-                Prefix::Holds => {
-                    taken.insert(source);
-                    moving.push(Candidate { file, source });
+        for (file, one) in matched.iter_mut().enumerate() {
+            for source in self.elsewhere(files, one) {
+                if taken.contains(&source) {
+                    continue;
                 }
-                Prefix::Unfinished => {
-                    if let Some(one) = matched.get_mut(file) {
-                        one.unfinished = true;
+                match self.prefix_of(files, one, source, options) {
+                    Prefix::Holds => {
+                        taken.insert(source);
+                        moving.push(Candidate { file, source });
+                        one.unfinished = false;
+                        break;
                     }
+                    Prefix::Unfinished => one.unfinished = true,
+                    Prefix::Broken => {}
                 }
-                Prefix::Broken => {}
             }
         }
         self.drop_blocked(&mut moving, &matched);
@@ -122,35 +122,41 @@ impl SourceBook {
         (matched, moves)
     }
 
-    /// A source with other whereabouts that the file may be.
-    fn elsewhere(&self, files: &dyn Files, file: &Matched) -> Option<usize> {
-        let identity = (file.stat.device, file.stat.inode);
+    /// Sources with other whereabouts that the file may be, the likeliest first.
+    fn elsewhere(&self, files: &dyn Files, file: &Matched) -> Vec<usize> {
         let here = file.known.as_ref();
-        if here.and_then(|k| k.watermark.as_ref()).is_some_and(|m| is_file(&m.stat, identity)) {
-            return None;
+        let own_mark = here.and_then(|known| known.watermark.as_ref());
+        if own_mark.is_some_and(|mark| mark.stat.same_file(&file.stat)) {
+            return Vec::new();
         }
-        let own = path_name(&file.path);
-        let candidates = |held: Option<&Vec<usize>>| -> Vec<usize> {
-            let other = |s: &usize| self.sources.get(*s).is_some_and(|s| s.path != own);
-            held.into_iter().flatten().copied().filter(other).collect()
-        };
-        let same_file = candidates(self.by_identity.get(&identity)).into_iter().find(|source| {
-            let Some(source) = self.sources.get(*source) else { return false };
+        let identity = (file.stat.device, file.stat.inode);
+        let mut found = self.others(self.by_identity.get(&identity), &file.path, |old| {
             // A second link to a file that stands where it was is no move.
-            !files.stat(Path::new(&source.path)).is_ok_and(|s| is_file(&s, identity))
+            !files.stat(old).is_ok_and(|there| there.same_file(&file.stat))
         });
-        if same_file.is_some() || here.is_some() {
-            return same_file;
+        if here.is_none() {
+            let same_name = self.by_name.get(&base_name(&file.path));
+            found.extend(self.others(same_name, &file.path, |old| {
+                // A restored rollout counts at once, also beside its compressed twin.
+                let restored = is_compressed(old) && old.with_extension("") == file.path;
+                restored || files.stat(old).is_err()
+            }));
         }
-        let mut same_name = candidates(self.by_name.get(&base_name(&file.path)));
-        same_name.retain(|source| {
-            let Some(source) = self.sources.get(*source) else { return false };
-            let old = Path::new(&source.path);
-            // A restored rollout counts as soon as it is there, also beside its compressed twin.
-            let restored = is_compressed(old) && old.with_extension("") == file.path;
-            restored || files.stat(old).is_err()
-        });
-        same_name.first().copied()
+        found
+    }
+
+    /// Those of some sources that are kept at another path than this and pass.
+    fn others(
+        &self,
+        held: Option<&Vec<usize>>,
+        path: &Path,
+        pass: impl Fn(&Path) -> bool,
+    ) -> Vec<usize> {
+        let own = path_name(path);
+        let other = |index: &usize| {
+            self.sources.get(*index).is_some_and(|s| s.path != own && pass(Path::new(&s.path)))
+        };
+        held.into_iter().flatten().copied().filter(other).collect()
     }
 
     fn prefix_of(
@@ -182,10 +188,6 @@ impl SourceBook {
             }
         }
     }
-}
-
-fn is_file(stat: &FileStat, identity: (u64, u64)) -> bool {
-    (stat.device, stat.inode) == identity
 }
 
 /// Name of a file without `.zst`.

@@ -117,7 +117,7 @@ pub fn prefix(
     if !compressed && !windows_hold(files, path, stat, mark)? {
         return Ok(Prefix::Broken);
     }
-    let same_file = (stat.device, stat.inode) == (mark.stat.device, mark.stat.inode);
+    let same_file = stat.same_file(&mark.stat);
     let grew = stat.size > mark.stat.size;
     let touched = stat.changed_ns != mark.stat.changed_ns;
     let whole = options.deep || compressed || !same_file || (touched && !grew);

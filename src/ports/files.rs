@@ -26,12 +26,20 @@ pub struct FileStat {
     /// Nanoseconds since 1970.
     pub modified_ns: i64,
     pub changed_ns: i64,
+    /// True when the clock that stamps files had moved on when this was taken, so that any later
+    /// change shows in `changed_ns`. It ticks some hundred times a second.
+    pub settled: bool,
 }
 
 impl FileStat {
-    /// Same device, inode, size and times: nothing happened.
+    /// Same device, inode, size and times as a settled state: nothing happened.
     pub fn unchanged_since(&self, earlier: &Self) -> bool {
-        self == earlier
+        earlier.settled && Self { settled: true, ..*self } == *earlier
+    }
+
+    /// The same device and inode.
+    pub fn same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
     }
 }
 

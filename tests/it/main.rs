@@ -19,6 +19,7 @@ mod export;
 mod growth;
 mod hook;
 mod ingest;
+mod model;
 mod order;
 mod redaction;
 mod support;

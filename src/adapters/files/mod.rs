@@ -69,14 +69,29 @@ fn stat_of(meta: &Metadata) -> FileStat {
     } else {
         FileKind::Special
     };
+    let changed_ns = meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec());
     FileStat {
         kind,
         device: meta.dev(),
         inode: meta.ino(),
         size: meta.size(),
         modified_ns: meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec()),
-        changed_ns: meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()),
+        changed_ns,
+        settled: changed_ns < stamping_clock(),
     }
+}
+
+/// Nanoseconds since 1970 by the clock that stamps files.
+#[cfg(target_os = "linux")]
+fn stamping_clock() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+}
+
+/// Where files are stamped by the precise clock, a later change has a later time.
+#[cfg(not(target_os = "linux"))]
+fn stamping_clock() -> i64 {
+    i64::MAX
 }
 
 fn walk_folder(folder: &Path, depth: usize, met: &mut Vec<Met>) {

@@ -41,6 +41,7 @@ pub(super) fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Water
             size: row.get::<_, i64>(8)?.cast_unsigned(),
             modified_ns: row.get(9)?,
             changed_ns: row.get(10)?,
+            settled: row.get(18)?,
         },
         complete: row.get(17)?,
     }))

@@ -27,7 +27,7 @@ impl Recorder for SqliteStore {
             .prepare_cached(
                 "SELECT id, path, format, provider, generation, state, device, inode, size,
                         modified_ns, changed_ns, offset, lines, chain, head_hash, tail_hash,
-                        decoder, complete
+                        decoder, complete, settled
                  FROM source WHERE kind = 'file'",
             )
             .map_err(map)?;
@@ -254,7 +254,8 @@ fn save_watermark(
     tx.prepare_cached(
         "UPDATE source SET format = ?16, provider = ?17, state = ?2, device = ?3, inode = ?4, size = ?5, modified_ns = ?6,
            changed_ns = ?7, offset = ?8, lines = ?9, chain = ?10, head_hash = ?11,
-           tail_hash = ?12, decoder = ?13, decoder_state = ?14, complete = ?15
+           tail_hash = ?12, decoder = ?13, decoder_state = ?14, complete = ?15,
+           settled = ?18
          WHERE id = ?1",
     )
     .and_then(|mut s| {
@@ -275,7 +276,8 @@ fn save_watermark(
             mark.state.to_string(),
             mark.complete,
             spec.format,
-            spec.provider
+            spec.provider,
+            mark.stat.settled
         ])
     })
     .map_err(map)

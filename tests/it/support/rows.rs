@@ -73,7 +73,8 @@ fn told_with(env: &TestEnv, path: &str) -> Vec<String> {
 
 /// Columns that say when, where or how often a file was read, and not what was in it.
 fn is_of_the_moment(table: &str, column: &str) -> bool {
-    const OF_SOURCE: [&str; 5] = ["device", "inode", "modified_ns", "changed_ns", "lines"];
+    const OF_SOURCE: [&str; 6] =
+        ["device", "inode", "modified_ns", "changed_ns", "lines", "settled"];
     matches!(column, "id" | "generation") || (table == "source" && OF_SOURCE.contains(&column))
 }
 
