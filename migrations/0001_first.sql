@@ -29,6 +29,7 @@ CREATE TABLE source (
   path          TEXT NOT NULL,
   state         TEXT NOT NULL DEFAULT 'active',
   generation    INTEGER NOT NULL DEFAULT 1,
+  begun         INTEGER NOT NULL DEFAULT 1,
   device        INTEGER,
   inode         INTEGER,
   size          INTEGER,

@@ -14,7 +14,7 @@ use crate::domain::outcome::Message;
 use crate::domain::provider::Provider;
 use crate::domain::record::{Ingress, Place, Tally};
 use crate::ports::journal::{Frame, JournalReader, Segment};
-use crate::ports::recorder::{Batch, Recorder, SegmentPosition, SourceSpec, StoreError};
+use crate::ports::recorder::{Batch, Expect, Recorder, SegmentPosition, SourceSpec, StoreError};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a drain did.
@@ -171,6 +171,7 @@ fn seal_delivery(
 
 fn batch_for<'a>(batches: &'a mut BTreeMap<String, Batch>, provider: &str) -> &'a mut Batch {
     batches.entry(provider.to_owned()).or_insert_with(|| Batch {
+        expect: Expect::Nothing,
         source: SourceSpec {
             kind: "hook",
             format: "hook".to_owned(),

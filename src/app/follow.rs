@@ -16,7 +16,7 @@ use crate::domain::record::Sealed;
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::{FileKind, FileStat, Files, Met};
 use crate::ports::recorder::{Batch, Recorder, StoreError};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,8 @@ pub struct Follow<'a> {
     followed: BTreeMap<PathBuf, Followed>,
     /// False until the first look everywhere.
     begun: bool,
+    /// Files that another process read on meanwhile: to be judged anew.
+    overtaken: Vec<(PathBuf, FileStat)>,
     /// Counts readings, to know the one that was used longest ago.
     used: u64,
 }
@@ -103,6 +105,14 @@ struct Followed {
     stat: Option<FileStat>,
     reading: Option<Box<Reading>>,
     used: u64,
+}
+
+/// What kind of look a judgement belongs to.
+#[derive(Clone, Copy)]
+struct How {
+    everywhere: bool,
+    /// The first look everywhere.
+    first: bool,
 }
 
 /// Files that may have changed, and followed ones that are gone.
@@ -121,7 +131,8 @@ impl<'a> Follow<'a> {
         scope: Scope,
     ) -> Self {
         let followed = BTreeMap::new();
-        Self { files, families, options, scope, followed, begun: false, used: 0 }
+        let overtaken = Vec::new();
+        Self { files, families, options, scope, followed, begun: false, overtaken, used: 0 }
     }
 
     /// How many files are followed.
@@ -140,9 +151,10 @@ impl<'a> Follow<'a> {
     /// The store's, or that of the named file at the first look.
     pub fn step(&mut self, look: Look<'_>, road: &mut Road<'_>) -> Result<bool, FollowError> {
         let seen = self.look(look)?;
-        let named_first = matches!(self.scope, Scope::File { .. }) && !self.begun;
-        let backlog = self.backlog(&seen.here);
-        self.begun = true;
+        let everywhere = matches!(look, Look::Everywhere);
+        let first = everywhere && !self.begun;
+        let backlog = if first { self.backlog(&seen.here) } else { None };
+        self.begun |= everywhere;
         let mut any = false;
         let mut judged = Vec::new();
         for (path, stat) in seen.here {
@@ -162,15 +174,18 @@ impl<'a> Follow<'a> {
                 return Ok(any);
             }
         }
-        if !judged.is_empty() || !seen.gone.is_empty() {
-            any |= self.judge(judged, &seen.gone, named_first, road)?;
+        let again = std::mem::take(&mut self.overtaken);
+        judged.extend(again);
+        if everywhere || !judged.is_empty() || !seen.gone.is_empty() {
+            let how = How { everywhere, first };
+            any |= self.judge(judged, &seen.gone, how, road)?;
         }
         Ok(any)
     }
 
     /// For a scope that leaves alone what is there already: the one file that it begins with.
     fn backlog(&self, here: &[(PathBuf, FileStat)]) -> Option<PathBuf> {
-        if self.begun || !matches!(self.scope, Scope::Latest(_)) {
+        if !matches!(self.scope, Scope::Latest(_)) {
             return None;
         }
         let newest = here.iter().max_by_key(|(path, stat)| (stat.modified_ns, path.clone()));
@@ -213,7 +228,7 @@ impl<'a> Follow<'a> {
         }
         // Only a file that is not there is gone; one that cannot be looked at is another matter.
         let gone = error.is_none_or(|e| e.kind() == io::ErrorKind::NotFound);
-        if gone && self.followed.contains_key(&path) {
+        if gone && (self.followed.contains_key(&path) || self.is_history(&path)) {
             seen.gone.push(path);
         }
         Ok(())
@@ -273,11 +288,15 @@ impl<'a> Follow<'a> {
                             || followed.stat.is_some_and(|s| s.same_file(stat))
                     })
             }
-            Scope::Folders(roots) | Scope::Latest(roots) => {
-                roots.iter().any(|root| path.starts_with(root))
-                    && left_alone(self.files, self.families, path, false).is_none()
-            }
+            Scope::Folders(_) | Scope::Latest(_) => self.is_history(path),
         }
+    }
+
+    /// True for a path of a history below the folders that are followed.
+    fn is_history(&self, path: &Path) -> bool {
+        let (Scope::Folders(roots) | Scope::Latest(roots)) = &self.scope else { return false };
+        roots.iter().any(|root| path.starts_with(root))
+            && left_alone(self.files, self.families, path, false).is_none()
     }
 
     /// The reading of a file that only grew, and in which everything read still stands.
@@ -294,7 +313,7 @@ impl<'a> Follow<'a> {
         &mut self,
         files: Vec<(PathBuf, FileStat)>,
         gone: &[PathBuf],
-        named_first: bool,
+        how: How,
         road: &mut Road<'_>,
     ) -> Result<bool, FollowError> {
         let book = SourceBook::new(road.recorder.sources()?);
@@ -302,18 +321,21 @@ impl<'a> Follow<'a> {
         if !moves.is_empty() {
             road.recorder.move_sources(&moves)?;
         }
-        let missing: Vec<i64> = gone
-            .iter()
-            .filter_map(|path| book.at(&path_name(path)))
-            .filter(|source| source.state == "active" && !moves.iter().any(|m| m.id == source.id))
-            .map(|source| source.id)
-            .collect();
-        if !missing.is_empty() {
-            road.recorder.mark_sources(&missing, "missing")?;
-        }
         gone.iter().for_each(|path| {
             self.followed.remove(path);
         });
+        let missing = match &self.scope {
+            // Also what went away while nobody followed, or was read by others.
+            Scope::Folders(roots) | Scope::Latest(roots) if how.everywhere => {
+                let here = self.followed.keys().map(|path| path_name(path)).collect();
+                book.vanished(self.files, roots, &here, &moves)
+            }
+            _ => book.vanished(self.files, gone, &HashSet::new(), &moves),
+        };
+        if !missing.is_empty() {
+            road.recorder.mark_sources(&missing, "missing")?;
+        }
+        let named_first = how.first && matches!(self.scope, Scope::File { .. });
         let mut any = false;
         for file in matched {
             any |= self.judge_one(file, named_first, road)?;
@@ -340,7 +362,11 @@ impl<'a> Follow<'a> {
             mark.state = road.recorder.source_state(known.id)?;
         }
         let (path, stat) = (file.path.clone(), file.stat);
-        let lost = match open(self.files, self.families, &file, &self.options) {
+        let opened = open(self.files, self.families, &file, &self.options);
+        if let (Ok(Opened::Empty | Opened::Unfinished), Some(source)) = (&opened, file.emptied()) {
+            road.recorder.mark_sources(&[source], "missing")?;
+        }
+        let lost = match opened {
             Ok(Opened::Reading(reading)) => return self.read(&path, &stat, reading, road),
             Ok(Opened::Empty) => None,
             Ok(Opened::Unfinished) => {
@@ -355,7 +381,7 @@ impl<'a> Follow<'a> {
         };
         // Looked at again when it changes.
         self.followed.entry(path).or_default().stat = Some(stat);
-        lost.map_or(Ok(false), |batch| store(&batch, road))
+        lost.map_or(Ok(false), |batch| Ok(store(&batch, road)? == Stored::New))
     }
 
     fn read(
@@ -366,16 +392,24 @@ impl<'a> Follow<'a> {
         road: &mut Road<'_>,
     ) -> Result<bool, FollowError> {
         let mut failed = None;
+        let mut overtaken = false;
         let mut any = false;
         let read = reading.read_available(self.files, stat, &mut |batch| {
             match store(&batch, road) {
-                Ok(new) => any |= new,
+                Ok(Stored::New) => any = true,
+                Ok(Stored::Nothing) => {}
+                Ok(Stored::Overtaken) => overtaken = true,
                 Err(e) => failed = Some(e),
             }
-            failed.is_none() && !(road.stopped)()
+            failed.is_none() && !overtaken && !(road.stopped)()
         });
         if let Some(error) = failed {
             return Err(error);
+        }
+        if overtaken {
+            self.followed.entry(path.to_owned()).or_default().stat = None;
+            self.overtaken.push((path.to_owned(), *stat));
+            return Ok(any);
         }
         match read {
             Ok(true) => {
@@ -390,7 +424,7 @@ impl<'a> Follow<'a> {
             Err(error) => {
                 self.followed.entry(path.to_owned()).or_default().stat = Some(*stat);
                 if let Some(batch) = unreadable(path, &error) {
-                    any |= store(&batch, road)?;
+                    any |= store(&batch, road)? == Stored::New;
                 }
             }
         }
@@ -418,8 +452,19 @@ fn unreadable(path: &Path, error: &io::Error) -> Option<Batch> {
     (!gone).then(|| loss_of_source(path, reason_of(error), "while reading", None))
 }
 
-fn store(batch: &Batch, road: &mut Road<'_>) -> Result<bool, FollowError> {
-    road.recorder.append(std::slice::from_ref(batch), None)?;
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    New,
+    Nothing,
+    Overtaken,
+}
+
+fn store(batch: &Batch, road: &mut Road<'_>) -> Result<Stored, FollowError> {
+    let appended = road.recorder.append(std::slice::from_ref(batch), None)?;
+    if !appended.overtaken.is_empty() {
+        return Ok(Stored::Overtaken);
+    }
     (road.tell)(&batch.records);
-    Ok(!batch.records.is_empty())
+    Ok(if batch.records.is_empty() { Stored::Nothing } else { Stored::New })
 }

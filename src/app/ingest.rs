@@ -80,6 +80,8 @@ enum End {
     Unfinished,
     /// It could not be read to its end; what was read of it is stored.
     Failed(LossReason, ReadStats),
+    /// Another process read the file meanwhile; what it stored stands.
+    Overtaken,
     Stopped,
 }
 
@@ -152,8 +154,11 @@ impl Ingest<'_> {
         if !moves.is_empty() {
             recorder.move_sources(&moves)?;
         }
-        let moved: HashSet<i64> = moves.iter().map(|step| step.id).collect();
-        self.mark_missing(&book, &moved, &paths, recorder, summary)?;
+        let missing = book.vanished(self.files, &self.roots, &paths, &moves);
+        if !missing.is_empty() {
+            summary.missing += missing.len() as u64;
+            recorder.mark_sources(&missing, "missing")?;
+        }
         let mut jobs = Vec::new();
         for mut file in matched {
             if file.is_unchanged(self.read.deep) {
@@ -185,34 +190,6 @@ impl Ingest<'_> {
                 note(summary, notes, &path, reason_of(&e), &e.kind().to_string());
             }
         }
-    }
-
-    /// Known files below the roots that were not met: their rows stay, their state says so.
-    fn mark_missing(
-        &self,
-        book: &SourceBook,
-        moved: &HashSet<i64>,
-        met: &HashSet<String>,
-        recorder: &mut dyn Recorder,
-        summary: &mut Summary,
-    ) -> Result<(), StoreError> {
-        let gone: Vec<i64> = book
-            .iter()
-            .filter(|s| s.state == "active" || s.state == "not_recognised")
-            .filter(|s| {
-                let path = Path::new(&s.path);
-                self.roots.iter().any(|root| path.starts_with(root))
-                    && !moved.contains(&s.id)
-                    && !met.contains(&s.path)
-                    && self.files.stat(path).is_err()
-            })
-            .map(|s| s.id)
-            .collect();
-        if gone.is_empty() {
-            return Ok(());
-        }
-        summary.missing += gone.len() as u64;
-        recorder.mark_sources(&gone, "missing")
     }
 
     /// A worker: takes files until there are none, or the writer is gone.
@@ -255,8 +232,10 @@ impl Ingest<'_> {
         recorder: &mut dyn Recorder,
         summary: &mut Summary,
     ) -> Result<(), StoreError> {
+        let mut overtaken = HashSet::new();
         while let Ok(first) = receiver.recv() {
             let mut group = Vec::new();
+            let mut done = Vec::new();
             let mut rows = 0;
             let mut next = Some(first);
             while let Some(said) = next {
@@ -265,14 +244,42 @@ impl Ingest<'_> {
                         rows += batch.records.len();
                         group.push(*batch);
                     }
-                    Said::Done { job, end } => group.extend(self.finish(*job, end, summary)),
+                    Said::Done { job, end } => done.push((job, end)),
                 }
                 next = if rows < BATCH_ROWS_MAX { receiver.try_recv().ok() } else { None };
             }
-            if !group.is_empty() {
-                add(&mut summary.appended, &recorder.append(&group, None)?);
+            self.store(&group, recorder, summary, &mut overtaken)?;
+            let mut ends = Vec::new();
+            for (job, end) in done {
+                if matches!(end, End::Empty | End::Unfinished)
+                    && let Some(source) = job.emptied()
+                {
+                    summary.missing += 1;
+                    recorder.mark_sources(&[source], "missing")?;
+                }
+                let end =
+                    if overtaken.remove(&path_name(&job.path)) { End::Overtaken } else { end };
+                ends.extend(self.finish(*job, end, summary));
             }
+            self.store(&ends, recorder, summary, &mut overtaken)?;
         }
+        Ok(())
+    }
+
+    fn store(
+        &self,
+        batches: &[Batch],
+        recorder: &mut dyn Recorder,
+        summary: &mut Summary,
+        overtaken: &mut HashSet<String>,
+    ) -> Result<(), StoreError> {
+        if batches.is_empty() {
+            return Ok(());
+        }
+        let appended = recorder.append(batches, None)?;
+        let late = appended.overtaken.iter().filter_map(|index| batches.get(*index));
+        overtaken.extend(late.map(|batch| batch.source.path.clone()));
+        add(&mut summary.appended, &appended);
         Ok(())
     }
 
@@ -305,6 +312,10 @@ impl Ingest<'_> {
                 summary.read.merge(&stats);
                 summary.read.losses.add(reason.as_str(), 1);
                 Some(loss_of_source(&job.path, reason, "while reading", None))
+            }
+            End::Overtaken => {
+                summary.skipped.add("read by another process meanwhile", 1);
+                None
             }
             End::Stopped => None,
         }

@@ -39,6 +39,14 @@ impl Matched {
     pub fn is_unchanged(&self, deep: bool) -> bool {
         self.known.as_ref().is_some_and(|known| is_unchanged(known, &self.stat, deep))
     }
+
+    /// The source whose rows are all that is left, when its file holds nothing whole any more: it
+    /// was emptied. A compressed file that is not finished is none.
+    pub fn emptied(&self) -> Option<i64> {
+        let known = self.known.as_ref()?;
+        let had = known.watermark.as_ref().is_some_and(|mark| mark.offset > 0);
+        (had && !is_compressed(&self.path)).then_some(known.id)
+    }
 }
 
 /// A file that seems to be a source whose old place is elsewhere.
@@ -67,11 +75,6 @@ impl SourceBook {
     /// The source at a path.
     pub fn at(&self, path: &str) -> Option<&KnownSource> {
         self.sources.get(*self.by_path.get(path)?)
-    }
-
-    /// Every source.
-    pub fn iter(&self) -> impl Iterator<Item = &KnownSource> {
-        self.sources.iter()
     }
 
     /// Says of each file which source it is, and which sources moved.
@@ -120,6 +123,28 @@ impl SourceBook {
             one.verified = true;
         }
         (matched, moves)
+    }
+
+    /// Sources below `roots` whose files are gone: their rows stay, their state says so. `met` holds
+    /// the paths of files that are there.
+    pub fn vanished(
+        &self,
+        files: &dyn Files,
+        roots: &[PathBuf],
+        met: &HashSet<String>,
+        moves: &[SourceMove],
+    ) -> Vec<i64> {
+        let moved: HashSet<i64> = moves.iter().map(|step| step.id).collect();
+        self.sources
+            .iter()
+            .filter(|s| s.state == "active" || s.state == "not_recognised")
+            .filter(|s| !met.contains(&s.path) && !moved.contains(&s.id))
+            .filter(|s| {
+                let path = Path::new(&s.path);
+                roots.iter().any(|root| path.starts_with(root)) && files.stat(path).is_err()
+            })
+            .map(|s| s.id)
+            .collect()
     }
 
     /// Sources with other whereabouts that the file may be, the likeliest first.

@@ -18,7 +18,7 @@ use crate::domain::outcome::{Message, NormalizationOutcome};
 use crate::domain::record::{Body, Ingress, Place, Sealed, Tally};
 use crate::ports::agent::{AgentAdapter, SourceFormat};
 use crate::ports::files::{FileStat, Files, is_compressed};
-use crate::ports::recorder::{Batch, SourceSpec, Watermark, Windows};
+use crate::ports::recorder::{Batch, Expect, SourceSpec, Watermark, Windows};
 use serde_json::{Value, json};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -71,6 +71,8 @@ pub struct Reading {
     windows: Option<Windows>,
     /// Generation being written when this is a replay; 0 otherwise.
     replay: i64,
+    /// What the store has to say of the source for the next batch to fit.
+    expect: Expect,
     begun: bool,
     pending: Vec<Sealed>,
     pending_bytes: u64,
@@ -103,6 +105,7 @@ impl Reading {
             chain: Digest::of(b""),
             windows: None,
             replay,
+            expect: if replay == 0 { Expect::Unread } else { Expect::Replay },
             begun: false,
             pending: Vec::new(),
             pending_bytes: 0,
@@ -118,7 +121,7 @@ impl Reading {
     }
 
     /// Goes on from a watermark; false when its state is not one of this decoder's.
-    pub fn resume(&mut self, mark: &Watermark) -> bool {
+    pub fn resume(&mut self, generation: i64, mark: &Watermark) -> bool {
         if mark.decoder != Self::decoder(self.adapter.as_ref()) {
             return false;
         }
@@ -134,6 +137,7 @@ impl Reading {
         self.offset = mark.offset;
         self.lines = mark.lines;
         self.chain = mark.chain;
+        self.expect = Expect::At { generation, offset: mark.offset };
         true
     }
 
@@ -408,6 +412,7 @@ impl Reading {
                 path: crate::base::text::path_name(&self.path),
                 stat: Some(*stat),
             },
+            expect: self.expect,
             generation: self.replay,
             fresh: replaying && !self.begun,
             flip: replaying && complete,
@@ -418,8 +423,16 @@ impl Reading {
         };
         self.begun = true;
         self.pending_bytes = 0;
-        if complete {
+        let offset = self.offset;
+        self.expect = match self.expect {
+            // A new source is in its first generation.
+            Expect::Unread => Expect::At { generation: 1, offset },
+            Expect::At { generation, .. } => Expect::At { generation, offset },
             // From here on the reading appends to the generation that it made visible.
+            Expect::Replay if complete => Expect::At { generation: self.replay, offset },
+            same => same,
+        };
+        if complete {
             self.replay = 0;
         }
         Ok(batch)

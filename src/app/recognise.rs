@@ -61,7 +61,7 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
     let limited = files.open(path, 0)?.take(SAMPLE_BYTES_MAX as u64);
     let mut lines = Lines::new(limited, 0, SAMPLE_BYTES_MAX, READ_CHUNK_BYTES);
     let mut values = Vec::new();
-    let (mut blank, mut ends_early, mut whole_lines) = (true, false, false);
+    let (mut blank, mut ends_early) = (true, false);
     while values.len() < SAMPLE_VALUES_MAX {
         let piece = match lines.next_piece() {
             Ok(Some(piece)) => piece,
@@ -72,7 +72,6 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
             }
             Err(e) => return Err(e),
         };
-        whole_lines = true;
         let Piece::Line { bytes, .. } = piece else {
             blank = false;
             continue;
@@ -85,8 +84,8 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
         && let Some((_, rest)) = lines.rest()
     {
         let text = rest.trim_ascii();
+        begun |= blank && rest.len() < SAMPLE_BYTES_MAX && text.starts_with(b"{");
         blank &= text.is_empty();
-        begun |= !whole_lines && rest.len() < SAMPLE_BYTES_MAX && text.starts_with(b"{");
         values.extend(json::values(rest).0.into_iter().map(|f| f.value));
     }
     Ok(match (values.is_empty(), blank) {

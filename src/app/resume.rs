@@ -71,7 +71,7 @@ pub fn open_reading(
         Some(Reading::new(path, format.clone(), adapter, namespace, options.line_cap, replay))
     };
     let Some(known) = target.known else { return Ok(start(0)) };
-    let next = known.generation + 1;
+    let next = known.begun + 1;
     let Some(mark) = known.watermark.as_ref() else { return Ok(start(0)) };
     if known.format != format.name {
         return Ok(start(next));
@@ -85,7 +85,7 @@ pub fn open_reading(
         match prefix {
             Prefix::Holds => {
                 let Some(mut reading) = start(0) else { return Ok(None) };
-                if reading.resume(mark) {
+                if reading.resume(known.generation, mark) {
                     return Ok(Some(reading));
                 }
                 // Another decoder version: its state is not trusted, its rows are made again.
@@ -120,7 +120,9 @@ pub fn prefix(
     let same_file = stat.same_file(&mark.stat);
     let grew = stat.size > mark.stat.size;
     let touched = stat.changed_ns != mark.stat.changed_ns;
-    let whole = options.deep || compressed || !same_file || (touched && !grew);
+    // A compressed file has no windows to compare, and neither has what was read of one.
+    let unseen = compressed || mark.windows.is_none();
+    let whole = options.deep || unseen || !same_file || (touched && !grew);
     if !whole {
         return Ok(Prefix::Holds);
     }
@@ -132,8 +134,8 @@ pub fn prefix(
     }
 }
 
-/// The cheap comparison: long enough, and the first and last window of the prefix as they were.
-/// The windows of a file that was read compressed are unknown, so they hold.
+/// The cheap comparison: long enough, and the first and last window of the prefix as they were,
+/// where they are known.
 fn windows_hold(
     files: &dyn Files,
     path: &Path,

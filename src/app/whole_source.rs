@@ -5,7 +5,7 @@ use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed, Tally};
 use crate::ports::files::FileStat;
-use crate::ports::recorder::{Batch, KnownSource, SourceSpec, Watermark};
+use crate::ports::recorder::{Batch, Expect, KnownSource, SourceSpec, Watermark};
 use serde_json::Value;
 use std::io;
 use std::path::Path;
@@ -37,6 +37,7 @@ pub fn loss_of_source(
             path: path_name(path),
             stat: mark.as_ref().map(|m| m.stat),
         },
+        expect: Expect::Nothing,
         generation: 0,
         fresh: false,
         flip: false,
@@ -62,8 +63,16 @@ pub fn not_recognised(path: &Path, stat: &FileStat, known: Option<&KnownSource>)
     };
     let reason = LossReason::SourceNotRecognised;
     let mut batch = loss_of_source(path, reason, "no adapter claims it", Some(mark));
+    batch.expect = match known {
+        Some(known) if known.watermark.is_some() => {
+            let offset = known.watermark.as_ref().map_or(0, |m| m.offset);
+            Expect::At { generation: known.generation, offset }
+        }
+        _ => Expect::Unread,
+    };
     if let Some(known) = known.filter(|k| !k.format.is_empty()) {
-        batch.generation = known.generation + 1;
+        batch.expect = Expect::Replay;
+        batch.generation = known.begun + 1;
         batch.fresh = true;
         batch.flip = true;
     }

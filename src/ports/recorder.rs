@@ -100,6 +100,8 @@ pub struct KnownSource {
     pub format: String,
     pub provider: String,
     pub generation: i64,
+    /// The newest generation that was begun; one that nobody sees yet, while a replay is written.
+    pub begun: i64,
     pub watermark: Option<Watermark>,
     /// `active`, `missing`, `not_recognised`.
     pub state: String,
@@ -113,13 +115,27 @@ pub struct SourceMove {
     pub to: String,
 }
 
+/// What a source's row has to say for a batch to be stored: another process may have read on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Anything: the batch does not build on an earlier one.
+    Nothing,
+    /// That nobody read the source yet.
+    Unread,
+    /// That it was read so far.
+    At { generation: i64, offset: u64 },
+    /// That no later replay was begun.
+    Replay,
+}
+
 /// One step of a source.
 #[derive(Debug, Clone)]
 pub struct Batch {
     pub source: SourceSpec,
+    pub expect: Expect,
     /// 0 = go on with the current generation; otherwise the number of the replay being written.
     pub generation: i64,
-    /// True when this batch begins a replay: leftovers of one that was killed are swept first.
+    /// True when this batch begins a replay: what an earlier one left unfinished is swept first.
     pub fresh: bool,
     /// True when this batch ends a replay: the source flips to `generation` and the rows of the
     /// earlier one are swept.
@@ -137,6 +153,8 @@ pub struct Appended {
     pub inserted: u64,
     /// Records the store knew already.
     pub known: u64,
+    /// Indices of batches that were not stored, because another process read the source meanwhile.
+    pub overtaken: Vec<usize>,
 }
 
 /// A drained journal segment and how far it is stored.
@@ -164,7 +182,8 @@ pub trait Recorder {
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError>;
 
     /// Stores batches in order, each whole or not at all; with a journal position all of them and
-    /// the position in one transaction.
+    /// the position in one transaction. A batch whose expectation does not hold is left out, and
+    /// the answer says so.
     ///
     /// # Errors
     /// When a batch was not stored; those before it may be.

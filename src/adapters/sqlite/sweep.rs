@@ -29,13 +29,17 @@ impl Writer<'_> {
             "UPDATE source SET generation = ?2 WHERE id = ?1",
             params![self.source, self.generation],
         )?;
-        self.sweep("<>")
+        self.sweep_all_but(self.generation)
     }
 
-    /// Deletes this source's rows whose generation compares so with the writer's own.
-    pub(super) fn sweep(&mut self, comparison: &str) -> Result<(), StoreError> {
-        let place = (self.source, self.generation);
-        let of = format!("WHERE source = ?1 AND generation {comparison} ?2");
+    /// Deletes the rows of replays that were never finished.
+    pub(super) fn sweep_unseen(&mut self, visible: i64) -> Result<(), StoreError> {
+        self.sweep_all_but(visible)
+    }
+
+    fn sweep_all_but(&mut self, kept: i64) -> Result<(), StoreError> {
+        let place = (self.source, kept);
+        let of = "WHERE source = ?1 AND generation <> ?2";
         let events: BTreeSet<i64> = self
             .tx
             .prepare_cached(&format!("SELECT event FROM sighting {of}"))
@@ -51,7 +55,7 @@ impl Writer<'_> {
                 .map_err(map)?;
             conversations.extend(found.into_iter().flatten());
         }
-        self.uncount_losses(&of)?;
+        self.uncount_losses(of, kept)?;
         for table in SWEPT {
             self.run(&format!("DELETE FROM {table} {of}"), place)?;
         }
@@ -86,7 +90,7 @@ impl Writer<'_> {
     }
 
     /// Takes losses that are about to be deleted out of their conversations' counters.
-    fn uncount_losses(&mut self, of: &str) -> Result<(), StoreError> {
+    fn uncount_losses(&mut self, of: &str, generation: i64) -> Result<(), StoreError> {
         let counts: Vec<(i64, i64)> = self
             .tx
             .prepare_cached(&format!(
@@ -94,7 +98,7 @@ impl Writer<'_> {
                  GROUP BY conversation"
             ))
             .and_then(|mut s| {
-                s.query_map(params![self.source, self.generation], |r| Ok((r.get(0)?, r.get(1)?)))?
+                s.query_map(params![self.source, generation], |r| Ok((r.get(0)?, r.get(1)?)))?
                     .collect::<Result<_, _>>()
             })
             .map_err(map)?;
@@ -108,7 +112,7 @@ impl Writer<'_> {
     pub(super) fn retract_torn(&mut self) -> Result<(), StoreError> {
         let of = "WHERE source = ?1 AND generation = ?2
                     AND reason IN ('line_torn', 'source_unreadable', 'source_vanished')";
-        self.uncount_losses(of)?;
+        self.uncount_losses(of, self.generation)?;
         self.run(&format!("DELETE FROM loss {of}"), params![self.source, self.generation])?;
         Ok(())
     }

@@ -8,8 +8,8 @@ use super::writer::Writer;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, SourceSpec, StoreError,
-    Watermark,
+    Appended, Batch, Expect, KnownSource, Recorder, SegmentPosition, SourceMove, SourceSpec,
+    StoreError, Watermark,
 };
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde_json::Value;
@@ -27,7 +27,7 @@ impl Recorder for SqliteStore {
             .prepare_cached(
                 "SELECT id, path, format, provider, generation, state, device, inode, size,
                         modified_ns, changed_ns, offset, lines, chain, head_hash, tail_hash,
-                        decoder, complete, settled
+                        decoder, complete, settled, begun
                  FROM source WHERE kind = 'file'",
             )
             .map_err(map)?;
@@ -40,6 +40,7 @@ impl Recorder for SqliteStore {
                     provider: row.get(3)?,
                     generation: row.get(4)?,
                     state: row.get(5)?,
+                    begun: row.get(19)?,
                     watermark: watermark_from_row(row)?,
                 })
             })
@@ -163,7 +164,7 @@ impl SqliteStore {
         let mut appended = Appended::default();
         let mut tx =
             self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
-        for batch in batches {
+        for (index, batch) in batches.iter().enumerate() {
             if position.is_none() && begun.elapsed() > WRITE_LOCK_HOLD {
                 // Between two batches the lock is given to whoever waits for it.
                 tx.commit().map_err(map)?;
@@ -174,13 +175,20 @@ impl SqliteStore {
                     .map_err(map)?;
             }
             let (source, current) = source_id(&tx, &mut self.source_ids, &batch.source)?;
+            if !expected(&tx, source, batch)? {
+                appended.overtaken.push(index);
+                continue;
+            }
             let generation = if batch.generation == 0 { current } else { batch.generation };
             let ids = &mut self.conversation_ids;
             let mut writer = Writer::new(&tx, ids, source, generation, batch.ingress.as_str());
             if batch.fresh {
-                writer.sweep("=")?;
+                writer.sweep_unseen(current)?;
                 // A replay counts what it ignores anew.
-                writer.run("UPDATE source SET ignored = '{}' WHERE id = ?1", [source])?;
+                writer.run(
+                    "UPDATE source SET begun = ?2, ignored = '{}' WHERE id = ?1",
+                    [source, generation],
+                )?;
             }
             if batch.watermark.is_some() {
                 writer.retract_torn()?;
@@ -211,6 +219,30 @@ impl SqliteStore {
         tx.commit().map_err(map)?;
         Ok(appended)
     }
+}
+
+/// Whether the source still is where a batch goes on from.
+fn expected(tx: &Transaction<'_>, source: i64, batch: &Batch) -> Result<bool, StoreError> {
+    if batch.expect == Expect::Nothing {
+        return Ok(true);
+    }
+    let (generation, begun, offset, read): (i64, i64, i64, bool) = tx
+        .prepare_cached(
+            "SELECT generation, begun, offset, chain IS NOT NULL FROM source WHERE id = ?1",
+        )
+        .and_then(|mut s| {
+            s.query_row([source], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))
+        })
+        .map_err(map)?;
+    Ok(match batch.expect {
+        Expect::Nothing => true,
+        Expect::Unread => !read,
+        Expect::At { generation: at, offset: from } => {
+            read && generation == at && offset == from.cast_signed()
+        }
+        Expect::Replay if batch.fresh => batch.generation > begun,
+        Expect::Replay => batch.generation == begun && begun > generation,
+    })
 }
 
 fn source_key(spec: &SourceSpec) -> (String, String) {

@@ -266,12 +266,14 @@ impl Disk {
             .collect();
         self.sources.extend(taken);
         for (path, source) in &mut self.sources {
-            source.missing = !self.files.contains_key(path);
+            // A file that holds no whole line is as good as gone.
+            let there = |file: &File| !parsed(&whole_lines(&file.bytes)).is_empty();
+            source.missing = !self.files.get(path).is_some_and(there);
         }
         for (path, file) in &self.files {
             let read = whole_lines(&file.bytes);
-            // A file that holds nothing yet is not a source; one that was emptied still is.
-            if self.sources.contains_key(path) || !parsed(&read).is_empty() {
+            // A file that holds nothing yet is not a source; of one that was emptied the rows stay.
+            if !parsed(&read).is_empty() {
                 let source = Source { identity: file.identity, read, missing: false };
                 self.sources.insert(path.clone(), source);
             }

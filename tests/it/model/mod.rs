@@ -26,11 +26,18 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use told::{Dying, Told};
 
+/// A folder of its own, in memory where the system has such a place.
+fn folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    made.unwrap()
+}
+
 /// A made store, copied for each program: making one is the dearest part.
 fn template() -> &'static Path {
     static MADE: OnceLock<tempfile::TempDir> = OnceLock::new();
     let made = MADE.get_or_init(|| {
-        let home = tempfile::tempdir().unwrap();
+        let home = folder();
         drop(open_store(home.path()));
         home
     });
@@ -51,7 +58,7 @@ struct World {
 
 impl World {
     fn new(chunk: usize) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
         for entry in fs::read_dir(template()).unwrap() {
