@@ -4,7 +4,7 @@
 //! moved, compressed, replaced, truncated or rewritten. What was read is stored before it is told,
 //! so the watermark never runs ahead of the store.
 
-use super::histories::left_alone;
+use super::histories::{foreign_name, left_alone};
 use super::known::{Matched, SourceBook, base_name};
 use super::opening::{Opened, open};
 use super::reading::{ENDS_EARLY, Reading};
@@ -288,15 +288,18 @@ impl<'a> Follow<'a> {
                             || followed.stat.is_some_and(|s| s.same_file(stat))
                     })
             }
-            Scope::Folders(_) | Scope::Latest(_) => self.is_history(path),
+            Scope::Folders(_) | Scope::Latest(_) => {
+                self.is_history(path)
+                    && left_alone(self.files, self.families, path, false).is_none()
+            }
         }
     }
 
-    /// True for a path of a history below the folders that are followed.
+    /// True for the path of a history, there or gone, below the folders that are followed.
     fn is_history(&self, path: &Path) -> bool {
         let (Scope::Folders(roots) | Scope::Latest(roots)) = &self.scope else { return false };
         roots.iter().any(|root| path.starts_with(root))
-            && left_alone(self.files, self.families, path, false).is_none()
+            && foreign_name(self.families, path).is_none()
     }
 
     /// The reading of a file that only grew, and in which everything read still stands.

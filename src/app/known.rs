@@ -111,6 +111,12 @@ impl SourceBook {
             }
         }
         self.drop_blocked(&mut moving, &matched);
+        // Where a source left, whatever stands at its old path now is another one.
+        let leaving: HashSet<i64> =
+            moving.iter().filter_map(|c| self.sources.get(c.source)).map(|s| s.id).collect();
+        for one in &mut matched {
+            one.known.take_if(|known| leaving.contains(&known.id));
+        }
         let mut moves = Vec::new();
         for Candidate { file, source } in moving {
             let (Some(one), Some(source)) = (matched.get_mut(file), self.sources.get(source))

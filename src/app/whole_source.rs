@@ -49,7 +49,7 @@ pub fn loss_of_source(
 }
 
 /// One located loss, and a mark that keeps the file from being looked at again unchanged. Rows of
-/// a time when the file was recognised go with it.
+/// a time when the file was recognised stay, like those of a file that is gone.
 pub fn not_recognised(path: &Path, stat: &FileStat, known: Option<&KnownSource>) -> Batch {
     let mark = Watermark {
         offset: 0,
@@ -63,18 +63,10 @@ pub fn not_recognised(path: &Path, stat: &FileStat, known: Option<&KnownSource>)
     };
     let reason = LossReason::SourceNotRecognised;
     let mut batch = loss_of_source(path, reason, "no adapter claims it", Some(mark));
-    batch.expect = match known {
-        Some(known) if known.watermark.is_some() => {
-            let offset = known.watermark.as_ref().map_or(0, |m| m.offset);
-            Expect::At { generation: known.generation, offset }
-        }
-        _ => Expect::Unread,
+    let read = known.and_then(|known| Some((known.generation, known.watermark.as_ref()?.offset)));
+    batch.expect = match read {
+        Some((generation, offset)) => Expect::At { generation, offset },
+        None => Expect::Unread,
     };
-    if let Some(known) = known.filter(|k| !k.format.is_empty()) {
-        batch.expect = Expect::Replay;
-        batch.generation = known.begun + 1;
-        batch.fresh = true;
-        batch.flip = true;
-    }
     batch
 }

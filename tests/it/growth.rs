@@ -218,8 +218,8 @@ fn a_rotated_file_and_its_successor_are_both_read() {
     fresh.write("in/log.1.jsonl", &first);
     fresh.write("in/log.jsonl", &second);
     fresh.ingest(&fresh.path("in"));
-    let told = without_the_note(rows::told_anywhere(&env));
-    rows::assert_same(&told, &rows::told_anywhere(&fresh));
+    // Neither was rewritten, and nobody says so.
+    rows::assert_same(&rows::told_anywhere(&env), &rows::told_anywhere(&fresh));
 }
 
 #[test]
@@ -359,6 +359,82 @@ proptest! {
         }
         rows::assert_same(&rows::told_anywhere(&env), &fresh("c1.jsonl", &text));
     }
+}
+
+#[test]
+fn a_rollout_that_was_archived_and_compressed_at_once_keeps_its_rows() {
+    let env = TestEnv::new();
+    let text = Codex::typical("x1").text();
+    let path = env.write("in/sessions/rollout-x1.jsonl", &text);
+    env.ingest(&env.path("in"));
+    let before = rows::told_anywhere(&env);
+    fs::remove_file(path).unwrap();
+    env.write(
+        "in/archived_sessions/rollout-x1.jsonl.zst",
+        zstd::encode_all(text.as_bytes(), 3).unwrap(),
+    );
+    let summary = env.ingest(&env.path("in"));
+    assert_eq!((&summary["lines"], &summary["missing"]), (&0.into(), &0.into()));
+    let after = rows::told_anywhere(&env);
+    assert_eq!(not_of_files(&after), not_of_files(&before));
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM source"), 1);
+}
+
+/// Rows that do not speak of the files themselves.
+fn not_of_files(rows: &[String]) -> Vec<&String> {
+    rows.iter().filter(|row| !row.starts_with("source:")).collect()
+}
+
+#[test]
+fn a_restored_rollout_that_grows_is_read_on() {
+    let env = TestEnv::new();
+    let text = Codex::typical("x1").text();
+    let cut = text.match_indices('\n').nth(4).unwrap().0 + 1;
+    let packed =
+        env.write("in/rollout-x1.jsonl.zst", zstd::encode_all(&text.as_bytes()[..cut], 3).unwrap());
+    env.ingest(&env.path("in"));
+    fs::remove_file(packed).unwrap();
+    env.write("in/rollout-x1.jsonl", &text);
+    let summary = env.ingest(&env.path("in"));
+    assert_eq!(summary["lines"], text.lines().count() - 5);
+    rows::assert_same(&rows::told_anywhere(&env), &fresh("rollout-x1.jsonl", &text));
+}
+
+#[test]
+fn two_files_that_changed_places_keep_their_rows() {
+    let env = TestEnv::new();
+    let one = env.write("in/one.jsonl", session("c1").text());
+    let two = env.write("in/two.jsonl", session("c2").text());
+    env.ingest(&env.path("in"));
+    let before = rows::told_anywhere(&env);
+    let aside = env.path("aside");
+    fs::rename(&one, &aside).unwrap();
+    fs::rename(&two, &one).unwrap();
+    fs::rename(&aside, &two).unwrap();
+    assert_eq!(env.ingest(&env.path("in"))["lines"], 0);
+    rows::assert_same(&rows::told_anywhere(&env), &before);
+}
+
+#[test]
+fn another_file_with_the_inode_of_one_that_is_gone_takes_nothing_from_it() {
+    let env = TestEnv::new();
+    let path = env.write("in/one.jsonl", session("c1").text());
+    env.ingest(&env.path("in"));
+    // The same inode at another path with other bytes is what a file system makes of a deletion
+    // and a new file.
+    let other = env.path("in/two.jsonl");
+    fs::rename(&path, &other).unwrap();
+    fs::write(&other, session("c2").text()).unwrap();
+    env.ingest(&env.path("in"));
+    let names: Vec<_> = env.sessions().iter().map(|s| s["native_id"].clone()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn a_file_that_was_emptied_keeps_what_was_recorded_of_it() {
+    let env = reread(session("c1").text(), |_, path| fs::write(path, "").unwrap());
+    assert_eq!(env.sessions()[0]["events"], 6);
+    assert_eq!(rows::texts(&env, "SELECT state FROM source"), ["missing"]);
 }
 
 #[test]

@@ -274,6 +274,87 @@ fn all_follows_sessions_that_begin_later() {
 }
 
 #[test]
+fn a_session_that_is_moved_while_it_is_followed_is_read_on_and_told_once() {
+    let env = TestEnv::new();
+    let old = env.claude_home().join("projects/p");
+    let new = env.claude_home().join("projects/q");
+    fs::create_dir_all(&old).unwrap();
+    let mut session = Claude::typical("c1");
+    fs::write(old.join("c1.jsonl"), session.text()).unwrap();
+    let tail = Tail::start(&env, &["--all", "--json"]);
+    tail.until(|line| line.contains("\"type\":\"claim\""));
+    // A folder that nobody watches yet.
+    fs::create_dir(&new).unwrap();
+    fs::rename(old.join("c1.jsonl"), new.join("c1.jsonl")).unwrap();
+    session.prompt("in the new folder");
+    append(&new.join("c1.jsonl"), format!("{}\n", session.lines().last().unwrap()).as_bytes());
+    let told = tail.until(|line| line.contains("in the new folder"));
+    assert!(!told.iter().any(|line| line.contains("run the tests")), "{told:#?}");
+    drop(tail);
+    assert_eq!(rows::texts(&env, "SELECT state FROM source"), ["active"]);
+    assert_eq!(env.losses(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_rollout_that_is_compressed_and_restored_while_it_is_followed_stays_one_source() {
+    let env = TestEnv::new();
+    let folder = env.codex_home().join("sessions/2026/11/20");
+    fs::create_dir_all(&folder).unwrap();
+    let text = Codex::typical("x1").text();
+    let cut = text.match_indices('\n').nth(4).unwrap().0 + 1;
+    let plain = folder.join("rollout-x1.jsonl");
+    fs::write(&plain, &text[..cut]).unwrap();
+    let tail = Tail::start(&env, &["--all", "--json"]);
+    tail.until(|line| line.contains("\"type\":\"event\""));
+    let packed = zstd::encode_all(&text.as_bytes()[..cut], 3).unwrap();
+    fs::write(folder.join("rollout-x1.jsonl.zst"), packed).unwrap();
+    fs::remove_file(&plain).unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    fs::write(&plain, &text).unwrap();
+    fs::remove_file(folder.join("rollout-x1.jsonl.zst")).unwrap();
+    tail.until(|line| line.contains("\"type\":\"claim\""));
+    drop(tail);
+    env.run(["ingest"]).ok();
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM source"), 1);
+    let fresh = TestEnv::new();
+    fresh.write("in/rollout-x1.jsonl", &text);
+    fresh.ingest(&fresh.path("in"));
+    rows::assert_same(&rows::told_anywhere(&env), &rows::told_anywhere(&fresh));
+}
+
+#[test]
+fn latest_leaves_the_backlog_alone_and_follows_what_is_written_to_from_now_on() {
+    let env = TestEnv::new();
+    let claude = env.claude_home().join("projects/p");
+    fs::create_dir_all(&claude).unwrap();
+    fs::write(claude.join("old.jsonl"), Claude::typical("old").text()).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(claude.join("new.jsonl"), Claude::typical("new").text()).unwrap();
+    let tail = Tail::start(&env, &["--latest", "--json"]);
+    let mut told = tail.until(|line| line.contains("\"type\":\"claim\""));
+    fs::write(claude.join("later.jsonl"), Claude::typical("later").text()).unwrap();
+    told.extend(tail.until(|line| line.contains("\"session_id\":\"later\"")));
+    drop(tail);
+    assert!(!told.iter().any(|line| line.contains("\"session_id\":\"old\"")), "{told:#?}");
+}
+
+#[test]
+fn a_signal_ends_it_in_order_and_the_next_one_goes_on_from_there() {
+    let env = TestEnv::new();
+    let mut session = Claude::typical("c1");
+    let path = env.write("c1.jsonl", session.text());
+    let mut tail = Tail::start(&env, &["c1.jsonl", "--json"]);
+    tail.until(|line| line.contains("\"type\":\"claim\""));
+    let id = rustix::process::Pid::from_child(&tail.child.0);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(tail.child.0.wait().unwrap().code(), Some(0));
+    session.prompt("thanks");
+    append(&path, format!("{}\n", session.lines().last().unwrap()).as_bytes());
+    let more = env.run(["tail", "c1.jsonl", "--once", "--json"]).ok().json_lines();
+    assert_eq!(event_ids(&more).len(), 1);
+}
+
+#[test]
 fn hooks_are_drained_while_it_follows() {
     let env = TestEnv::new();
     env.write("c1.jsonl", Claude::typical("c1").text());

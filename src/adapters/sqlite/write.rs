@@ -174,11 +174,15 @@ impl SqliteStore {
                     .transaction_with_behavior(TransactionBehavior::Immediate)
                     .map_err(map)?;
             }
-            let (source, current) = source_id(&tx, &mut self.source_ids, &batch.source)?;
-            if !expected(&tx, source, batch)? {
-                appended.overtaken.push(index);
-                continue;
-            }
+            let held = source_id(&tx, &mut self.source_ids, batch)?;
+            let held = match held {
+                Some(held) if expected(&tx, held.0, batch)? => held,
+                _ => {
+                    appended.overtaken.push(index);
+                    continue;
+                }
+            };
+            let (source, current) = held;
             let generation = if batch.generation == 0 { current } else { batch.generation };
             let ids = &mut self.conversation_ids;
             let mut writer = Writer::new(&tx, ids, source, generation, batch.ingress.as_str());
@@ -249,31 +253,42 @@ fn source_key(spec: &SourceSpec) -> (String, String) {
     (spec.kind.to_owned(), spec.path.clone())
 }
 
-/// The row of a source and its current generation, made when new.
+/// The row of a source and its current generation, made when new. Where the batch goes on from an
+/// earlier one and the source is not there any more (it was moved), none.
 fn source_id(
     tx: &Transaction<'_>,
     cache: &mut HashMap<(String, String), (i64, i64)>,
-    spec: &SourceSpec,
-) -> Result<(i64, i64), StoreError> {
+    batch: &Batch,
+) -> Result<Option<(i64, i64)>, StoreError> {
+    let spec = &batch.source;
     let key = source_key(spec);
     if let Some(held) = cache.get(&key) {
-        return Ok(*held);
+        return Ok(Some(*held));
     }
+    if matches!(batch.expect, Expect::Nothing | Expect::Unread) {
+        make_source(tx, spec)?;
+    }
+    let held = tx
+        .prepare_cached("SELECT id, generation FROM source WHERE kind = ?1 AND path = ?2")
+        .and_then(|mut s| {
+            s.query_row(params![spec.kind, spec.path], |r| Ok((r.get(0)?, r.get(1)?))).optional()
+        })
+        .map_err(map)?;
+    if let Some(held) = held {
+        cache.insert(key, held);
+    }
+    Ok(held)
+}
+
+fn make_source(tx: &Transaction<'_>, spec: &SourceSpec) -> Result<(), StoreError> {
     tx.prepare_cached(
         "INSERT INTO source (kind, format, provider, path) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (kind, path) DO UPDATE SET format = excluded.format,
            provider = excluded.provider WHERE excluded.format <> ''",
     )
     .and_then(|mut s| s.execute(params![spec.kind, spec.format, spec.provider, spec.path]))
-    .map_err(map)?;
-    let held = tx
-        .prepare_cached("SELECT id, generation FROM source WHERE kind = ?1 AND path = ?2")
-        .and_then(|mut s| {
-            s.query_row(params![spec.kind, spec.path], |r| Ok((r.get(0)?, r.get(1)?)))
-        })
-        .map_err(map)?;
-    cache.insert(key, held);
-    Ok(held)
+    .map_err(map)
+    .map(|_| ())
 }
 
 fn save_watermark(

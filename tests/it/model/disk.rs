@@ -31,6 +31,9 @@ pub(super) struct Source {
     identity: u64,
     /// What was read of it; lines that were not whole are not.
     read: Vec<u8>,
+    /// False once the file was seen to be something else: it is not known again by its bytes.
+    known: bool,
+    /// Its file is gone, or holds no line of it any more.
     pub(super) missing: bool,
 }
 
@@ -266,15 +269,18 @@ impl Disk {
             .collect();
         self.sources.extend(taken);
         for (path, source) in &mut self.sources {
-            // A file that holds no whole line is as good as gone.
-            let there = |file: &File| !parsed(&whole_lines(&file.bytes)).is_empty();
-            source.missing = !self.files.get(path).is_some_and(there);
+            let whole = self.files.get(path).map(|file| whole_lines(&file.bytes));
+            let whole = whole.unwrap_or_default();
+            // A file that holds no line of a history is as good as gone.
+            source.missing = parsed(&whole).is_empty();
+            source.known &= !source.missing || whole.trim_ascii().is_empty();
         }
         for (path, file) in &self.files {
             let read = whole_lines(&file.bytes);
             // A file that holds nothing yet is not a source; of one that was emptied the rows stay.
             if !parsed(&read).is_empty() {
-                let source = Source { identity: file.identity, read, missing: false };
+                let identity = file.identity;
+                let source = Source { identity, read, known: true, missing: false };
                 self.sources.insert(path.clone(), source);
             }
         }
@@ -282,7 +288,7 @@ impl Disk {
 
     fn is_moved(&self, old: &Path, source: &Source, path: &Path, file: &File) -> bool {
         let here = self.sources.get(path);
-        if here.is_some_and(|here| here.identity == file.identity) || source.read.is_empty() {
+        if here.is_some_and(|here| here.identity == file.identity) || !source.known {
             return false;
         }
         let there = self.files.get(old);

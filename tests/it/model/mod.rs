@@ -139,6 +139,7 @@ fn look_with(
 }
 
 /// How many programs a run makes; `FORNAX_MODEL_PROGRAMS` asks for more.
+#[expect(clippy::disallowed_methods, reason = "a test may be told to try harder")]
 fn programs() -> u32 {
     std::env::var("FORNAX_MODEL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000)
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 /// One view of the world, the model's or the store's.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Told {
-    /// By path below the root: missing or not, and the prompts in order.
+    /// By path below the root: gone or not, and the prompts in order.
     sources: BTreeMap<String, (bool, Vec<String>)>,
     /// Every prompt that any source tells; one event each.
     events: BTreeSet<String>,
@@ -41,9 +41,8 @@ impl Told {
         let store = home.join("store.db");
         let conn = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let mut sources = BTreeMap::new();
-        let mut of_sources = conn
-            .prepare("SELECT id, path, state FROM source WHERE kind = 'file' AND format <> ''")
-            .unwrap();
+        let mut of_sources =
+            conn.prepare("SELECT id, path, state FROM source WHERE kind = 'file'").unwrap();
         let mut prompts = conn
             .prepare(
                 "SELECT g.text FROM sighting g JOIN source s ON s.id = g.source
@@ -62,7 +61,9 @@ impl Told {
             let texts: Vec<String> =
                 prompts.query_map([id], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
             events.extend(texts.iter().map(|text| text[1..].to_owned()));
-            sources.insert(name, (state == "missing", texts));
+            if !texts.is_empty() {
+                sources.insert(name, (state != "active", texts));
+            }
         }
         let sql = "SELECT count(*) FROM event WHERE kind = 'user_prompt_submit'";
         let count: i64 = conn.query_row(sql, [], |row| row.get(0)).unwrap();

@@ -75,7 +75,8 @@ fn told_with(env: &TestEnv, path: &str) -> Vec<String> {
 fn is_of_the_moment(table: &str, column: &str) -> bool {
     const OF_SOURCE: [&str; 6] =
         ["device", "inode", "modified_ns", "changed_ns", "lines", "settled"];
-    matches!(column, "id" | "generation") || (table == "source" && OF_SOURCE.contains(&column))
+    matches!(column, "id" | "generation" | "begun")
+        || (table == "source" && OF_SOURCE.contains(&column))
 }
 
 fn expression(table: &str, column: &str, path: &str) -> String {
