@@ -274,6 +274,25 @@ fn all_follows_sessions_that_begin_later() {
 }
 
 #[test]
+fn a_history_folder_that_is_made_later_is_followed_at_once() {
+    let env = TestEnv::new();
+    fs::remove_dir(env.claude_home()).unwrap();
+    let tail = Tail::start(&env, &["--all", "--json"]);
+    // The journal's folder is made before the first look.
+    let start = Instant::now();
+    while !env.journal().is_dir() {
+        assert!(start.elapsed() < PATIENCE, "it never began");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let folder = env.claude_home().join("projects/p");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("c1.jsonl"), Claude::typical("c1").text()).unwrap();
+    tail.until(|line| line.contains("\"type\":\"claim\""));
+    drop(tail);
+}
+
+#[test]
 fn a_session_that_is_moved_while_it_is_followed_is_read_on_and_told_once() {
     let env = TestEnv::new();
     let old = env.claude_home().join("projects/p");

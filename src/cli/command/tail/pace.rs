@@ -2,8 +2,8 @@
 
 use crate::ports::files::{FileKind, Files};
 use crate::ports::wake::{Trust, Wake};
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Time between two looks everywhere where changes are told: a net for what was not.
@@ -29,21 +29,30 @@ pub(super) struct Pace {
     folders: Vec<(PathBuf, bool)>,
     /// Those whose changes are told.
     told: HashSet<PathBuf>,
+    /// Those that are not there, each with the folder above it that tells when it is made.
+    awaited: HashMap<PathBuf, PathBuf>,
     everywhere: Instant,
     again: Option<(Instant, Vec<PathBuf>)>,
 }
 
 impl Pace {
     pub(super) fn new(folders: Vec<(PathBuf, bool)>) -> Self {
-        Self { folders, told: HashSet::new(), everywhere: Instant::now(), again: None }
+        let (told, awaited) = (HashSet::new(), HashMap::new());
+        Self { folders, told, awaited, everywhere: Instant::now(), again: None }
     }
 
     /// Asks to be told of changes, also in folders that were not there before.
     pub(super) fn watch(&mut self, wake: &mut dyn Wake, files: &dyn Files) {
+        self.awaited.clear();
         for (folder, below) in &self.folders {
             if files.stat(folder).is_err() {
                 // Whoever makes it again makes another folder.
                 self.told.remove(folder);
+                if let Some(above) = above(folder, files)
+                    && wake.watch(&above, false) == Trust::Told
+                {
+                    self.awaited.insert(folder.clone(), above);
+                }
             } else if !self.told.contains(folder) && wake.watch(folder, *below) == Trust::Told {
                 self.told.insert(folder.clone());
             }
@@ -51,14 +60,20 @@ impl Pace {
     }
 
     pub(super) fn looked_everywhere(&mut self, took: Duration) {
-        let all_told = self.told.len() == self.folders.len();
-        let pause = if all_told { NET } else { POLL };
+        let heard = self.told.len() + self.awaited.len() == self.folders.len();
+        let pause = if heard { NET } else { POLL };
         self.everywhere = Instant::now() + pause.max(took * SHARE);
     }
 
     /// Where to look after a hint. Folders in it are looked at a second time, and what is due is
     /// not put off by hints that never end.
     pub(super) fn hinted(&mut self, mut paths: Vec<PathBuf>, files: &dyn Files) -> Next {
+        let made = |(folder, held): (&PathBuf, &PathBuf)| {
+            above(folder, files).as_ref() != Some(held) || files.stat(folder).is_ok()
+        };
+        if self.awaited.iter().any(made) {
+            return Next::Everywhere;
+        }
         let is_folder = |p: &&PathBuf| files.stat(p).is_ok_and(|s| s.kind == FileKind::Folder);
         let folders: Vec<PathBuf> = paths.iter().filter(is_folder).cloned().collect();
         let due = self.due();
@@ -92,4 +107,10 @@ impl Pace {
             None => Next::Nowhere,
         }
     }
+}
+
+/// The nearest folder above one that is not there.
+fn above(folder: &Path, files: &dyn Files) -> Option<PathBuf> {
+    let there = |p: &&Path| files.stat(p).is_ok_and(|s| s.kind == FileKind::Folder);
+    folder.ancestors().skip(1).find(there).map(Path::to_owned)
 }
