@@ -7,6 +7,7 @@ pub mod follow;
 pub mod ingest;
 pub mod lookup;
 pub mod prepare;
+pub mod readback;
 pub mod reading;
 pub mod recognise;
 pub mod record;

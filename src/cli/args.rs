@@ -88,6 +88,11 @@ pub enum Command {
         after_help = "Examples:\n  fornax export-spool --session 5c1d2f0a --out spool\n  fornax export-spool --all --wire full --out spool"
     )]
     ExportSpool(ExportArgs),
+    /// Read one text back from the source that it was recorded from
+    #[command(
+        after_help = "A locator or an id is one that `fornax show S --json` printed. The text is shown only when it\nis proven to be what was read; else the exit code is 1 and the reason is one of line_changed,\nprefix_changed, source_missing, source_pruned, permission_denied, identity_mismatch,\nformat_unsupported, selector_missing."
+    )]
+    Read(ReadArgs),
     /// Say what was not recorded, and why
     Losses(LossesArgs),
     /// Prove fornax's own adapters and contracts, also with one defect injected
@@ -202,6 +207,20 @@ pub enum WireArg {
     Legacy,
     /// Everything
     Full,
+}
+
+/// `fornax read`.
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// A locator, or the id of an event, of evidence or of a claim
+    #[arg(value_name = "LOCATOR")]
+    pub what: String,
+    /// Print at most so many bytes of the text [default: 1 MiB]
+    #[arg(long, value_name = "N")]
+    pub max_bytes: Option<usize>,
+    /// Compare everything that was read of the file, not only its two ends
+    #[arg(long)]
+    pub deep: bool,
 }
 
 /// `fornax losses`.

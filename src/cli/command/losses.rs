@@ -19,7 +19,7 @@ pub(super) fn run(args: &LossesArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         None => None,
     };
     let losses = reader.losses(conversation)?;
-    let quarantine = if conversation.is_none() { reader.quarantine()? } else { Vec::new() };
+    let quarantine = if conversation.is_none() { reader.quarantine(None)? } else { Vec::new() };
     if ui.json {
         let time = |us: i64| (us != 0).then(|| Micros(us).rfc3339());
         let rows: Vec<_> = losses
@@ -36,8 +36,8 @@ pub(super) fn run(args: &LossesArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
             .iter()
             .map(|q| {
                 json!({
-                    "source": q.source, "offset": q.offset, "length": q.length,
-                    "line_hash": q.line_hash, "reason": q.reason,
+                    "source": q.seen.source, "offset": q.seen.offset, "length": q.seen.length,
+                    "line_hash": q.seen.line_hash, "reason": q.reason,
                 })
             })
             .collect();
@@ -65,9 +65,9 @@ pub(super) fn run(args: &LossesArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     for q in &quarantine {
         ui.line(&format!(
             "quarantined: {} at byte {} ({} bytes): {}",
-            one_line(&q.source),
-            q.offset,
-            q.length,
+            one_line(&q.seen.source),
+            q.seen.offset,
+            q.seen.length,
             q.reason
         ))?;
     }
