@@ -20,6 +20,7 @@ mod growth;
 mod hook;
 mod ingest;
 mod order;
+mod read;
 mod redaction;
 mod support;
 mod tail;
