@@ -15,11 +15,12 @@ use crate::domain::selector::{Selected, Selector};
 use crate::domain::unavailable::Unavailable;
 use crate::ports::agent::{AgentFamily, SourceFormat};
 use crate::ports::files::{FileKind, Files};
-use crate::ports::reader::Reader;
+use crate::ports::reader::{Reader, SeenAt};
 use crate::ports::recorder::{KnownSource, StoreError, Watermark};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use uuid::Uuid;
 
 /// Why nothing was read.
 #[derive(Debug)]
@@ -130,6 +131,14 @@ impl<'a> ReadBack<'a> {
             Err(_) => return Ok(false),
         };
         Ok(self.format_of(&known).is_some() && self.identity(&known).is_ok())
+    }
+
+    /// Where an event, evidence or claim of this id is best read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn best_place(&self, id: Uuid) -> Result<Option<SeenAt>, StoreError> {
+        self.reader.place_of(id)
     }
 
     fn selected(&mut self, locator: &Locator) -> Result<Selected, ReadError> {

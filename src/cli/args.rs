@@ -94,6 +94,9 @@ pub enum Command {
     )]
     Read(ReadArgs),
     /// Say what was not recorded, and why
+    #[command(
+        after_help = "Examples:\n  fornax losses                 by reason\n  fornax losses --by session    by conversation\n  fornax losses --recheck       after an update of fornax: read again what can be read now"
+    )]
     Losses(LossesArgs),
     /// Prove fornax's own adapters and contracts, also with one defect injected
     Conformance(ConformanceArgs),
@@ -170,6 +173,9 @@ pub struct ShowArgs {
     /// A key, a native id, or a unique beginning of one
     #[arg(value_name = "S")]
     pub session: String,
+    /// Whole texts; those that were cut when they were stored are read back from their sources
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// `fornax verify`.
@@ -229,6 +235,21 @@ pub struct LossesArgs {
     /// Only this conversation
     #[arg(value_name = "S")]
     pub session: Option<String>,
+    /// How to group them
+    #[arg(long, value_name = "WHAT", default_value = "reason")]
+    pub by: LossesBy,
+    /// Try lines and shapes that could not be read again, with the decoders of this fornax
+    #[arg(long, conflicts_with = "by")]
+    pub recheck: bool,
+}
+
+/// Groups of losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LossesBy {
+    /// One group a reason
+    Reason,
+    /// One group a conversation
+    Session,
 }
 
 /// `fornax conformance`.

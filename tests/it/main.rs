@@ -19,6 +19,7 @@ mod export;
 mod growth;
 mod hook;
 mod ingest;
+mod losses;
 mod order;
 mod read;
 mod redaction;

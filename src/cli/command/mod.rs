@@ -2,8 +2,10 @@
 
 mod conformance;
 mod export_spool;
+mod full;
 mod ingest;
 mod losses;
+mod losses_recheck;
 mod read;
 mod sessions;
 mod show;
