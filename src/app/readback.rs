@@ -20,6 +20,7 @@ use crate::ports::recorder::{KnownSource, StoreError, Watermark};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use uuid::Uuid;
 
 /// Why nothing was read.
@@ -89,6 +90,8 @@ pub struct ReadBack<'a> {
     reader: &'a dyn Reader,
     /// Compare the whole part that was read instead of its two ends.
     deep: bool,
+    /// Sources by name, as the store knows them.
+    sources: BTreeMap<String, Rc<KnownSource>>,
     /// Sources by name: whether the part that was read still stands.
     prefixes: BTreeMap<String, bool>,
 }
@@ -101,7 +104,8 @@ impl<'a> ReadBack<'a> {
         reader: &'a dyn Reader,
         deep: bool,
     ) -> Self {
-        Self { files, families, reader, deep, prefixes: BTreeMap::new() }
+        let (sources, prefixes) = (BTreeMap::new(), BTreeMap::new());
+        Self { files, families, reader, deep, sources, prefixes }
     }
 
     /// The text that a locator names, redacted; of a longer one at most `max_bytes`.
@@ -124,7 +128,7 @@ impl<'a> ReadBack<'a> {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn is_present(&self, locator: &Locator) -> Result<bool, StoreError> {
+    pub fn is_present(&mut self, locator: &Locator) -> Result<bool, StoreError> {
         let known = match self.known(locator) {
             Ok(known) => known,
             Err(ReadError::Store(error)) => return Err(error),
@@ -156,8 +160,8 @@ impl<'a> ReadBack<'a> {
     }
 
     /// The source that a locator names, when the locator is one of the store's own.
-    fn known(&self, locator: &Locator) -> Result<KnownSource, ReadError> {
-        let known = self.reader.source(&locator.source)?.ok_or(Unavailable::IdentityMismatch)?;
+    fn known(&mut self, locator: &Locator) -> Result<Rc<KnownSource>, ReadError> {
+        let known = self.source(&locator.source)?;
         let places = self.reader.places(&locator.source, locator.offset)?;
         let hash = locator.line_hash.hex();
         let mut bytes = places.iter().filter(|p| p.length == locator.length && p.line_hash == hash);
@@ -166,6 +170,16 @@ impl<'a> ReadBack<'a> {
         if bytes.next().is_none() || !told {
             return Err(Unavailable::IdentityMismatch.into());
         }
+        Ok(known)
+    }
+
+    /// A source as the store knows it, asked once: its watermark can be large.
+    fn source(&mut self, name: &str) -> Result<Rc<KnownSource>, ReadError> {
+        if let Some(known) = self.sources.get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let known = Rc::new(self.reader.source(name)?.ok_or(Unavailable::IdentityMismatch)?);
+        self.sources.insert(name.to_owned(), Rc::clone(&known));
         Ok(known)
     }
 

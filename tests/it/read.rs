@@ -189,7 +189,7 @@ fn a_file_that_may_not_be_read_is_permission_denied() {
     use std::os::unix::process::CommandExt as _;
     let (env, file) = recorded();
     let place = locator(&env, "assistant_message");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     let mut command = env.command();
     command.args(["read", &place]);
     if is_root() {

@@ -180,7 +180,10 @@ fn tail(story: &Story, ui: &mut Ui) -> Result<()> {
             ui.line(&format!("  {} {unit} {} ({detail})", loss.count, loss.reason))?;
         }
         if story.full.is_none() && story.losses.iter().any(is_cut) {
-            ui.line("  `fornax show S --full` reads the cut texts back from their sources")?;
+            let id = one_line(&story.conversation.native_id);
+            ui.line(&format!(
+                "  `fornax show {id} --full` reads cut texts back from their source"
+            ))?;
         }
     }
     Ok(())

@@ -114,5 +114,5 @@ fn every_mode_of_a_subject_reddens_its_cases_on_the_reference_reader_too() {
         assert!(report.fired > 0, "{}", mode.name);
         judged += 1;
     }
-    assert_eq!((judged, suite.mode(NONE).is_some()), (25, true));
+    assert_eq!((judged, suite.mode(NONE).is_some()), (40, true));
 }

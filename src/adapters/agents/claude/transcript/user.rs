@@ -27,8 +27,10 @@ impl ClaudeTranscript {
         if flag(line.value, "isCompactSummary") {
             return Reply::Ignored("summary of compacted history");
         }
-        let content = if message.is_string() { Some(message) } else { message.get("content") };
-        let parts = content.map(Parts::of).unwrap_or_default();
+        let parts = match message.get("content") {
+            Some(content) => Parts::of(content, "message.content"),
+            None => Parts::of(message, "message"),
+        };
         self.enter_turn(line, &parts);
         let turn = self.turn_of(line);
         let turn = turn.as_deref();
@@ -187,11 +189,12 @@ struct TextPart<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(content: &'a Value) -> Self {
+    /// `path` is that of `content`; blocks stand in a message's content only.
+    fn of(content: &'a Value, path: &str) -> Self {
         let mut parts = Self::default();
         match content {
             Value::String(text) if !text.is_empty() => {
-                let path = "message.content".to_owned();
+                let path = path.to_owned();
                 let class = prompt::classify(text);
                 parts.texts.push(TextPart { index: 0, text, class, path });
             }
