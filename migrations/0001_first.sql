@@ -106,7 +106,7 @@ CREATE TABLE sighting (
   order_us      INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX sighting_place ON sighting (event, source, generation, offset, idx);
-CREATE INDEX sighting_source ON sighting (source, generation);
+CREATE INDEX sighting_source ON sighting (source, generation, offset);
 -- Hook payloads without any id: equal ones within two seconds are one event.
 CREATE INDEX sighting_payload ON sighting (line_hash, offset) WHERE native_space = 'payload';
 
@@ -121,6 +121,7 @@ CREATE TABLE evidence (
   length       INTEGER NOT NULL,
   line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
+  idx          INTEGER NOT NULL,
   rank         INTEGER NOT NULL,
   ingress      TEXT NOT NULL,
   kind         TEXT NOT NULL,
@@ -134,7 +135,7 @@ CREATE TABLE evidence (
 );
 CREATE UNIQUE INDEX evidence_uid ON evidence (uid, source, generation);
 CREATE INDEX evidence_conversation ON evidence (conversation, order_us);
-CREATE INDEX evidence_source ON evidence (source, generation);
+CREATE INDEX evidence_source ON evidence (source, generation, offset);
 
 CREATE TABLE claim (
   id           INTEGER PRIMARY KEY,
@@ -147,6 +148,7 @@ CREATE TABLE claim (
   length       INTEGER NOT NULL,
   line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
+  idx          INTEGER NOT NULL,
   ingress      TEXT NOT NULL,
   turn_id      TEXT,
   text         TEXT NOT NULL,
@@ -156,7 +158,7 @@ CREATE TABLE claim (
 );
 CREATE UNIQUE INDEX claim_uid ON claim (uid, source, generation);
 CREATE INDEX claim_conversation ON claim (conversation, order_us);
-CREATE INDEX claim_source ON claim (source, generation);
+CREATE INDEX claim_source ON claim (source, generation, offset);
 
 CREATE TABLE usage (
   id           INTEGER PRIMARY KEY,

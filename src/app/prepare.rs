@@ -123,6 +123,29 @@ fn string(held: &mut String) -> Cut {
     Cut { bytes }
 }
 
+/// A text as it may be shown: what `prepare` would keep of it if nothing were ever cut.
+pub fn shown_text(text: &str) -> String {
+    match redact::data_blob(text) {
+        Some(blob) => blob_mark(text, blob.kind()),
+        None => redact::text(text).into_owned(),
+    }
+}
+
+/// A JSON field as it may be shown; nothing is cut.
+pub fn show_json(root: &mut Value) {
+    redact::value(root);
+    show_strings(root);
+}
+
+fn show_strings(value: &mut Value) {
+    match value {
+        Value::String(held) => *held = shown_text(held),
+        Value::Array(items) => items.iter_mut().for_each(show_strings),
+        Value::Object(map) => map.values_mut().for_each(show_strings),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 fn blob_mark(data: &str, kind: &str) -> String {
     let hash = Digest::of(data.as_bytes()).short_hex();
     format!("[data {kind}, {} bytes, blake3 {hash}]", data.len())

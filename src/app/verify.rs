@@ -21,6 +21,8 @@ use uuid::Uuid;
 pub struct Checked {
     pub claim: ClaimRow,
     pub finding: Finding,
+    /// Where each piece of evidence that the finding rests on was seen, in its order.
+    pub evidence: Vec<(Uuid, SeenAt)>,
 }
 
 /// All findings of a conversation, in the order of its claims.
@@ -76,13 +78,27 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         })
         .collect();
     let findings = judge(&cases, &situation);
+    let seen = seen_by_id(&events.rows, &evidence.rows);
     let checked = claims
         .rows
         .into_iter()
         .zip(findings)
-        .map(|(claim, finding)| Checked { claim, finding })
+        .map(|(claim, finding)| {
+            let places = finding.evidence_ids.iter();
+            let evidence = places.filter_map(|id| Some((*id, (*seen.get(id)?).clone()))).collect();
+            Checked { claim, finding, evidence }
+        })
         .collect();
     Ok(Checks { checked, failed })
+}
+
+/// Where events and evidence were seen, by id.
+fn seen_by_id<'a>(
+    events: &'a [EventRow],
+    evidence: &'a [EvidenceRow],
+) -> HashMap<Uuid, &'a SeenAt> {
+    let of_events = events.iter().filter_map(|e| Some((e.id, e.sightings.first()?)));
+    of_events.chain(evidence.iter().filter_map(|e| Some((e.id, e.seen.as_ref()?)))).collect()
 }
 
 /// Whether an event of this kind begins a turn.
@@ -271,7 +287,7 @@ fn unseen_work(event: &EventRow) -> Option<String> {
 
 /// Where something was seen, in one word.
 pub fn place(seen: &SeenAt) -> String {
-    if seen.source.starts_with("hook:") {
+    if !seen.is_in_file() {
         let at = crate::base::time::Micros(i64::try_from(seen.offset).unwrap_or_default());
         return format!("{} at {}", seen.source, at.human());
     }

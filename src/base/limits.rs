@@ -10,6 +10,8 @@ pub const TEXT_TAIL_BYTES: usize = 4 * 1024;
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes asked from a file at a time.
 pub const READ_CHUNK_BYTES: usize = 256 * 1024;
+/// Longest text that `fornax read` prints unless told otherwise.
+pub const READ_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// JSON nesting kept; deeper values are cut out of a line.
 pub const JSON_DEPTH_MAX: usize = 100;
 /// Longest hook payload kept, after long fields were cut.

@@ -88,7 +88,15 @@ pub enum Command {
         after_help = "Examples:\n  fornax export-spool --session 5c1d2f0a --out spool\n  fornax export-spool --all --wire full --out spool"
     )]
     ExportSpool(ExportArgs),
+    /// Read one text back from the source that it was recorded from
+    #[command(
+        after_help = "A locator or an id is one that `fornax show S --json` printed. The text is shown only when it\nis proven to be what was read; else the exit code is 1 and the reason is one of line_changed,\nprefix_changed, source_missing, source_pruned, permission_denied, identity_mismatch,\nformat_unsupported, selector_missing."
+    )]
+    Read(ReadArgs),
     /// Say what was not recorded, and why
+    #[command(
+        after_help = "Examples:\n  fornax losses                 by reason\n  fornax losses --by session    by conversation\n  fornax losses --recheck       after an update of fornax: read again what can be read now"
+    )]
     Losses(LossesArgs),
     /// Prove fornax's own adapters and contracts, also with one defect injected
     Conformance(ConformanceArgs),
@@ -168,6 +176,9 @@ pub struct ShowArgs {
     /// A key, a native id, or a unique beginning of one
     #[arg(value_name = "S")]
     pub session: String,
+    /// Whole texts; those that were cut when they were stored are read back from their sources
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// `fornax verify`.
@@ -207,12 +218,41 @@ pub enum WireArg {
     Full,
 }
 
+/// `fornax read`.
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// A locator, or the id of an event, of evidence or of a claim
+    #[arg(value_name = "LOCATOR")]
+    pub what: String,
+    /// Print at most so many bytes of the text [default: 1 MiB]
+    #[arg(long, value_name = "N")]
+    pub max_bytes: Option<usize>,
+    /// Compare everything that was read of the file, not only its two ends
+    #[arg(long)]
+    pub deep: bool,
+}
+
 /// `fornax losses`.
 #[derive(Debug, Args)]
 pub struct LossesArgs {
     /// Only this conversation
     #[arg(value_name = "S")]
     pub session: Option<String>,
+    /// How to group them
+    #[arg(long, value_name = "WHAT", default_value = "reason")]
+    pub by: LossesBy,
+    /// Try lines and shapes that could not be read again, with the decoders of this fornax
+    #[arg(long, conflicts_with = "by")]
+    pub recheck: bool,
+}
+
+/// Groups of losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LossesBy {
+    /// One group a reason
+    Reason,
+    /// One group a conversation
+    Session,
 }
 
 /// `fornax conformance`.

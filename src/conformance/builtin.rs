@@ -1,7 +1,7 @@
 //! The built-in subjects over the domain: keys and envelopes as this program really writes them.
 //!
-//! The native reader comes from outside as a maker function, so that the composition root binds
-//! the shipping Codex adapter and tests bind the reference decoder.
+//! The native reader and the resolver come from outside as maker functions, so that the
+//! composition root binds the shipping parts and tests bind the reference ones.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::subjects::{
     EnvelopeCodec, EnvelopeView, KeyCodec, KeyParts, NativeProbe, NewEnvelope, Offer, ParsedKey,
-    SubjectFactory, SubjectRow,
+    Resolver, SubjectFactory, SubjectRow,
 };
 use crate::domain::envelope::{
     ContentClass, ENVELOPE_BYTES_MAX, ENVELOPE_DEPTH_MAX, ExtensionEnvelope,
@@ -26,17 +26,26 @@ pub const KEYS: &str = "builtin:keys";
 pub const ENVELOPE: &str = "builtin:envelope";
 /// The subject over the Codex rollout adapter.
 pub const CODEX_ROLLOUT: &str = "builtin:codex-rollout";
+/// The subject over read-back.
+pub const READBACK: &str = "builtin:readback";
 
 /// The built-in subjects.
 pub struct BuiltinSubjects {
     /// Makes the Codex rollout subject.
     pub native: fn() -> Box<dyn NativeProbe>,
+    /// Makes the read-back subject.
+    pub resolver: fn() -> Box<dyn Resolver>,
 }
 
 impl SubjectFactory for BuiltinSubjects {
     fn subjects(&self) -> Vec<SubjectRow> {
-        [(KEYS, Offer::KeyCodec), (ENVELOPE, Offer::Envelope), (CODEX_ROLLOUT, Offer::Native)]
-            .into_iter()
+        let rows = [
+            (KEYS, Offer::KeyCodec),
+            (ENVELOPE, Offer::Envelope),
+            (CODEX_ROLLOUT, Offer::Native),
+            (READBACK, Offer::Readback),
+        ];
+        rows.into_iter()
             .map(|(name, offer)| SubjectRow { name: name.to_owned(), offers: vec![offer] })
             .collect()
     }
@@ -51,6 +60,10 @@ impl SubjectFactory for BuiltinSubjects {
 
     fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>> {
         (subject == CODEX_ROLLOUT).then(|| (self.native)())
+    }
+
+    fn resolver(&self, subject: &str) -> Option<Box<dyn Resolver>> {
+        (subject == READBACK).then(|| (self.resolver)())
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{CaseEnd, Checks};
 use super::harness::Harness;
-use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer};
+use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer, Resolver};
 
 /// A contract: the cases that share an id prefix and an origin.
 #[derive(Debug, Clone)]
@@ -51,6 +51,8 @@ pub enum Body {
     Envelope(fn(&mut Checks<'_>, &mut dyn EnvelopeCodec) -> CaseEnd),
     /// Needs a native reader.
     Native(fn(&mut Checks<'_>, &mut dyn NativeProbe) -> CaseEnd),
+    /// Needs a resolver.
+    Readback(fn(&mut Checks<'_>, &mut dyn Resolver) -> CaseEnd),
     /// Needs the runner itself.
     Runner(fn(&mut Checks<'_>, &mut dyn Harness) -> CaseEnd),
 }
@@ -63,6 +65,7 @@ impl Body {
             Self::Keys(_) => Some(Offer::KeyCodec),
             Self::Envelope(_) => Some(Offer::Envelope),
             Self::Native(_) => Some(Offer::Native),
+            Self::Readback(_) => Some(Offer::Readback),
             Self::Runner(_) => Some(Offer::Runner),
         }
     }
@@ -99,8 +102,24 @@ pub enum Wrap {
     Envelope(fn(Box<dyn EnvelopeCodec>, Fired) -> Box<dyn EnvelopeCodec>),
     /// Around a native reader.
     Native(fn(Box<dyn NativeProbe>, Fired) -> Box<dyn NativeProbe>),
+    /// Around a resolver.
+    Readback(fn(Box<dyn Resolver>, Fired) -> Box<dyn Resolver>),
     /// Around the runner.
     Runner(WrapRunner),
+}
+
+impl Wrap {
+    /// What a subject has to offer to be wrapped; a case that needs anything else cannot be reached.
+    pub fn reaches(&self) -> Option<Offer> {
+        match self {
+            Self::Nothing => None,
+            Self::Keys(_) => Some(Offer::KeyCodec),
+            Self::Envelope(_) => Some(Offer::Envelope),
+            Self::Native(_) => Some(Offer::Native),
+            Self::Readback(_) => Some(Offer::Readback),
+            Self::Runner(_) => Some(Offer::Runner),
+        }
+    }
 }
 
 /// Why a case has no break mode.

@@ -27,6 +27,8 @@ pub struct Ask {
     pub contract: Option<String>,
     /// Only cases that match this id or pattern.
     pub case: Option<String>,
+    /// Only cases that need this offer.
+    pub offer: Option<Offer>,
     /// Dropped and weakened sites, and the seed.
     pub dial: Dial,
     /// A case that takes longer is a timeout.
@@ -76,7 +78,8 @@ impl<'a> Engine<'a> {
         let mut plan = Vec::new();
         for (contract, case) in suite.cases() {
             let wanted = ask.contract.as_deref().is_none_or(|id| id.eq_ignore_ascii_case(contract))
-                && ask.case.as_deref().is_none_or(|pattern| matches(pattern, case.id));
+                && ask.case.as_deref().is_none_or(|pattern| matches(pattern, case.id))
+                && ask.offer.is_none_or(|offer| case.body.needs() == Some(offer));
             if wanted {
                 plan.extend(
                     subjects_for(case, &subjects, ask).map(|subject| planned(case, subject)),
@@ -165,6 +168,13 @@ impl<'a> Engine<'a> {
                     native = wrap(native, fired.clone());
                 }
                 body(checks, native.as_mut())
+            }
+            Body::Readback(body) => {
+                let mut resolver = checks.made(self.factory.resolver(subject))?;
+                if let Wrap::Readback(wrap) = mode.wrap {
+                    resolver = wrap(resolver, fired.clone());
+                }
+                body(checks, resolver.as_mut())
             }
             Body::Runner(body) => {
                 let mut harness: Box<dyn Harness + '_> = Box::new(LiveHarness::new(self.factory));

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::domain::key::{ConversationKey, ItemCategory};
+use crate::domain::locator::Locator;
 
 /// A duty that a subject takes on; each contract case asks for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,13 +22,16 @@ pub enum Offer {
     Envelope,
     /// `NativeProbe`.
     Native,
+    /// `Resolver`.
+    Readback,
     /// The conformance runner itself.
     Runner,
 }
 
 impl Offer {
     /// Every offer, in declaration order.
-    pub const ALL: [Self; 4] = [Self::KeyCodec, Self::Envelope, Self::Native, Self::Runner];
+    pub const ALL: [Self; 5] =
+        [Self::KeyCodec, Self::Envelope, Self::Native, Self::Readback, Self::Runner];
 
     /// The name used in lists and in the pinned file.
     pub fn as_str(self) -> &'static str {
@@ -35,6 +39,7 @@ impl Offer {
             Self::KeyCodec => "key_codec",
             Self::Envelope => "envelope",
             Self::Native => "native",
+            Self::Readback => "readback",
             Self::Runner => "runner",
         }
     }
@@ -62,6 +67,9 @@ pub trait SubjectFactory {
 
     /// A fresh native probe of the subject, when it offers one.
     fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>>;
+
+    /// A fresh resolver of the subject, when it offers one.
+    fn resolver(&self, subject: &str) -> Option<Box<dyn Resolver>>;
 }
 
 /// The native parts of a conversation key.
@@ -205,6 +213,74 @@ pub trait NativeProbe {
 
     /// What each line became, one entry a line, read in order by one adapter.
     fn read_lines(&mut self, lines: &[Value]) -> Result<Vec<LineView>, String>;
+}
+
+/// A text that a subject recorded, with the place that it says it can be read back from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Indexed {
+    /// Number of the line that it stands in, from 0.
+    pub line: usize,
+    /// Where it stands.
+    pub locator: Locator,
+    /// What is stored of it; a structured field as compact JSON.
+    pub text: String,
+}
+
+/// What a resolver answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolved {
+    /// The text, and whether it is only the beginning of one of `full_length` bytes.
+    Text {
+        /// What was read.
+        text: String,
+        /// Whether it is a part.
+        cut: bool,
+        /// Bytes of the whole.
+        full_length: usize,
+    },
+    /// The typed reason.
+    Unavailable(String),
+}
+
+/// What becomes of a source after it was recorded.
+#[derive(Debug, Clone, Copy)]
+pub enum Happening<'a> {
+    /// The same file holds these lines now.
+    Written(&'a [Value]),
+    /// Another file with the same bytes stands in its place.
+    Replaced,
+    /// The file is gone.
+    Removed,
+    /// The file is gone, and the subject had a look since.
+    Pruned,
+    /// The file may not be read any more.
+    Denied,
+    /// What is stored says that the file is of a format that nobody here knows.
+    OfUnknownFormat,
+}
+
+/// Records sources and reads their texts back.
+///
+/// The lines are those of a Claude Code transcript; a source is its lines as compact JSON, each
+/// ended by a line feed. A subject is its own: each case gets a fresh one.
+pub trait Resolver {
+    /// The texts that decoding takes from the lines, in order; nothing is stored.
+    fn decode(&mut self, lines: &[Value]) -> Result<Vec<String>, String>;
+
+    /// Makes a source of that name and records it; answers its texts in order.
+    fn record(&mut self, name: &str, lines: &[Value]) -> Result<Vec<Indexed>, String>;
+
+    /// Lets something happen to a recorded source.
+    fn happen(&mut self, name: &str, what: Happening<'_>) -> Result<(), String>;
+
+    /// Reads back at most `max_bytes` of the text that a locator names.
+    fn resolve(&mut self, locator: &Locator, max_bytes: usize) -> Result<Resolved, String>;
+
+    /// Whether there is something to read back.
+    fn is_present(&mut self, locator: &Locator) -> Result<bool, String>;
+
+    /// How often a source was opened for its bytes.
+    fn reads(&self) -> u64;
 }
 
 /// Counts how often a break mode really changed an answer; zero means that it proves nothing.

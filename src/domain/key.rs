@@ -212,6 +212,10 @@ pub enum Component {
     NativeId,
     /// The item's native id.
     ItemId,
+    /// The source of a locator.
+    Source,
+    /// The path inside a line of a locator.
+    Path,
 }
 
 impl fmt::Display for Component {
@@ -221,6 +225,8 @@ impl fmt::Display for Component {
             Self::Namespace => "namespace",
             Self::NativeId => "native id",
             Self::ItemId => "item id",
+            Self::Source => "source",
+            Self::Path => "path",
         })
     }
 }
@@ -298,7 +304,7 @@ fn is_kept(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte)
 }
 
-fn write_escaped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+pub(super) fn write_escaped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     for byte in text.bytes() {
         if is_kept(byte) {
             write!(f, "{}", char::from(byte))?;
@@ -326,7 +332,7 @@ fn parse_conversation(
 }
 
 /// Undoes `escape`, and refuses every spelling that `escape` would not have written.
-fn unescape(component: Component, text: &str) -> Result<String, KeyError> {
+pub(super) fn unescape(component: Component, text: &str) -> Result<String, KeyError> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -53,6 +53,13 @@ crate::open_tag! {
     }
 }
 
+impl LossReason {
+    /// What the count of such losses counts: bytes of cut text, else occurrences.
+    pub fn unit(&self) -> &'static str {
+        if *self == Self::TextCut { "bytes" } else { "times" }
+    }
+}
+
 /// One loss an adapter or the pipeline reports. `detail` is a tag or field name, never content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossDraft {

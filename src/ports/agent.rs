@@ -7,6 +7,7 @@
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::outcome::NormalizationOutcome;
 use crate::domain::provider::Provider;
+use crate::domain::selector::{Selected, Selector};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +74,14 @@ pub trait AgentFamily: Send + Sync {
 
     /// An adapter for a file of `format`; `None` when the format is not this family's.
     fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>>;
+
+    /// The format of that name, when it is this family's.
+    fn format(&self, name: &str) -> Option<SourceFormat>;
+
+    /// What a path selects in one native value of a file, exactly as decoding gives it before it is
+    /// redacted and cut; `None` when it names no text or field of its own there. Never a whole
+    /// record.
+    fn select(&self, native: &Value, path: &Selector) -> Option<Selected>;
 
     /// The format of a file, when it is this provider's. Content decides, names only help.
     fn recognise(&self, sample: &SourceSample<'_>) -> Option<SourceFormat>;

@@ -3,14 +3,16 @@
 //! An aggregate read sets a bad row aside (`failed`) and returns its neighbours; a read of a single
 //! row fails loudly.
 
-use super::recorder::StoreError;
+use super::recorder::{KnownSource, StoreError};
+use crate::base::hash::Digest;
 use crate::domain::capability::RuntimeCapabilities;
-use serde::Serialize;
+use crate::domain::locator::Locator;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::Value;
 use uuid::Uuid;
 
 /// A row that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct FailedRow {
     pub id: String,
     pub error: String,
@@ -50,7 +52,7 @@ pub struct ConversationRow {
 }
 
 /// Where a record was seen, for people and for read-back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenAt {
     /// Path of the file, or `hook:<provider>`.
     pub source: String,
@@ -58,6 +60,41 @@ pub struct SeenAt {
     pub length: u64,
     pub line_hash: String,
     pub path: String,
+    /// Number of the message among those of its record.
+    pub index: u32,
+}
+
+impl SeenAt {
+    /// The place in its one spelling; `None` when the stored hash is damaged.
+    pub fn locator(&self) -> Option<Locator> {
+        Some(Locator {
+            source: self.source.clone(),
+            offset: self.offset,
+            length: self.length,
+            line_hash: Digest::from_hex(&self.line_hash)?,
+            path: self.path.clone(),
+            index: self.index,
+        })
+    }
+
+    /// Whether the place is in a file: hook deliveries are nowhere else than in the store.
+    pub fn is_in_file(&self) -> bool {
+        !self.source.starts_with("hook:")
+    }
+}
+
+impl Serialize for SeenAt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("SeenAt", 7)?;
+        out.serialize_field("source", &self.source)?;
+        out.serialize_field("offset", &self.offset)?;
+        out.serialize_field("length", &self.length)?;
+        out.serialize_field("line_hash", &self.line_hash)?;
+        out.serialize_field("path", &self.path)?;
+        out.serialize_field("index", &self.index)?;
+        out.serialize_field("locator", &self.locator().map(|l| l.to_string()))?;
+        out.end()
+    }
 }
 
 /// An event as stored.
@@ -141,11 +178,19 @@ pub struct LossRow {
 /// A quarantined line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantineRow {
-    pub source: String,
-    pub offset: u64,
-    pub length: u64,
-    pub line_hash: String,
+    pub seen: SeenAt,
     pub reason: String,
+    /// Key of the conversation that its file was about, where that was known.
+    pub conversation: Option<String>,
+}
+
+/// A located loss: text that was cut, or a line or part that no decoder read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostRow {
+    pub seen: SeenAt,
+    pub reason: String,
+    /// The field that was cut, the tag of an unknown shape, or why a line does not parse.
+    pub detail: String,
 }
 
 /// A record of an additive kind (`usage`, `lineage`, `turn`, `loss`), as it is exported.
@@ -207,7 +252,33 @@ pub trait Reader {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn quarantine(&self) -> Result<Vec<QuarantineRow>, StoreError>;
+    fn quarantine(&self, conversation: Option<i64>) -> Result<Vec<QuarantineRow>, StoreError>;
+
+    /// Losses of one reason with their places, of one conversation or of all.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn lost(&self, conversation: Option<i64>, reason: &str) -> Result<Vec<LostRow>, StoreError>;
+
+    /// A source by its name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn source(&self, name: &str) -> Result<Option<KnownSource>, StoreError>;
+
+    /// Every place that begins at `offset` of a source and that the store knows: of sightings,
+    /// evidence, claims, losses and quarantined lines.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn places(&self, source: &str, offset: u64) -> Result<Vec<SeenAt>, StoreError>;
+
+    /// Where an event, evidence or claim of this id is best read back: in a file before a hook, by
+    /// rank. `None` when no row has the id.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn place_of(&self, id: Uuid) -> Result<Option<SeenAt>, StoreError>;
 
     /// Records of the additive kinds, in a stable order.
     ///

@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Stdio;
 
 /// Every command that people type.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "hook",
     "ingest",
     "tail",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 9] = [
     "show",
     "verify",
     "export-spool",
+    "read",
     "losses",
     "conformance",
 ];

@@ -48,14 +48,14 @@ fn the_control_is_green_on_the_shipping_parts() {
     let output = conformance(&[]);
     let text = stdout(&output);
     assert_eq!(code(&output), 0, "{text}");
-    assert!(text.starts_with("TAP version 14\n1..45\nok 1 - IDN-01 "), "{text}");
+    assert!(text.starts_with("TAP version 14\n1..60\nok 1 - IDN-01 "), "{text}");
     assert!(!text.contains("not ok"), "{text}");
-    assert_eq!(text.matches("\nok ").count(), 45);
-    for (contract, floor) in [("IDN", 13), ("EXT", 14), ("RUN", 18)] {
+    assert_eq!(text.matches("\nok ").count(), 60);
+    for (contract, floor) in [("IDN", 13), ("EXT", 14), ("RBK", 15), ("RUN", 18)] {
         let cases = text.lines().filter(|line| line.contains(&format!(" - {contract}-"))).count();
         assert_eq!(cases, floor, "{contract}");
     }
-    assert!(text.contains("# ok 45, red 0, skip 0, timeout 0\n# checks 62 of 62\n# seed 0\n"));
+    assert!(text.contains("# ok 60, red 0, skip 0, timeout 0\n# checks 78 of 78\n# seed 0\n"));
 }
 
 /// The red ids of a run under the mode, and its exit code.
@@ -70,7 +70,7 @@ fn reds_under(mode: &str) -> (i32, BTreeSet<String>) {
 #[test]
 fn every_mode_exits_one_and_reddens_its_own_cases_only() {
     let modes = listed("modes");
-    assert_eq!(modes.len(), 41);
+    assert_eq!(modes.len(), 56);
     let next = AtomicUsize::new(0);
     let faults = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -99,9 +99,9 @@ fn the_self_test_passes_and_leaves_its_files() {
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     let plan: Vec<Value> = serde_json::from_str(&read("plan.json")).unwrap();
-    assert_eq!(plan.len(), 1 + 41 + 45 + 4);
+    assert_eq!(plan.len(), 1 + 56 + 60 + 4);
     assert_eq!(read("results.jsonl").lines().count(), plan.len() + 2);
-    assert!(read("modes/none.tap").contains("# ok 45, red 0"));
+    assert!(read("modes/none.tap").contains("# ok 60, red 0"));
     assert!(read("modes/idn_lowercases.tap").contains("not ok 6 - IDN-06 letter case"));
     assert_eq!(read("teeth.json"), fornax::conformance::registry::TEETH);
     assert!(read("coverage.md").contains("| IDN-06 | idn_lowercases |"));

@@ -7,6 +7,7 @@ mod additive;
 mod fold;
 mod migrate;
 mod open;
+mod places;
 mod read;
 mod rows;
 mod sweep;

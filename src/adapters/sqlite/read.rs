@@ -7,9 +7,9 @@ use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
     AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
-    LossRow, QuarantineRow, Reader, Rows,
+    LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt,
 };
-use crate::ports::recorder::StoreError;
+use crate::ports::recorder::{KnownSource, StoreError};
 use rusqlite::{Params, Row};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -77,12 +77,9 @@ impl Reader for SqliteStore {
             by_event.entry(found.uid).or_default().push(found);
         }
         let mut rows: Vec<EventRow> = by_event.into_values().filter_map(combine).collect();
-        // Within a line by path; a shorter index comes before a longer one.
+        // Within a line in the order in which it tells them.
         let place = |e: &EventRow| {
-            e.sightings
-                .first()
-                .map(|s| (s.source.clone(), s.offset, s.path.len(), s.path.clone()))
-                .unwrap_or_default()
+            e.sightings.first().map(|s| (s.source.clone(), s.offset, s.index)).unwrap_or_default()
         };
         rows.sort_by(|a, b| (a.order_us, place(a), &a.id).cmp(&(b.order_us, place(b), &b.id)));
         Ok(Rows { rows, failed: sightings.failed })
@@ -92,7 +89,7 @@ impl Reader for SqliteStore {
         let found = self.isolated(
             "SELECT e.uid, c.native_id, e.event_uid, e.kind, e.payload, e.provenance,
                     e.provenance_source, e.extension, e.observed_at, e.order_us, e.ingress,
-                    src.path, e.offset, e.length, e.line_hash, e.path, e.rank
+                    src.path, e.offset, e.length, e.line_hash, e.path, e.idx, e.rank
              FROM evidence e JOIN conversation c ON c.id = e.conversation
              JOIN source src ON src.id = e.source AND src.generation = e.generation
              WHERE e.conversation = ?1
@@ -110,7 +107,7 @@ impl Reader for SqliteStore {
     fn claims(&self, conversation: i64) -> Result<Rows<ClaimRow>, StoreError> {
         let found = self.isolated(
             "SELECT k.uid, c.native_id, k.event_uid, k.turn_id, k.text, k.subject, k.claimed_at,
-                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path
+                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path, k.idx
              FROM claim k JOIN conversation c ON c.id = k.conversation
              JOIN source src ON src.id = k.source AND src.generation = k.generation
              WHERE k.conversation = ?1 ORDER BY k.uid, src.kind, src.path, k.offset",
@@ -163,24 +160,24 @@ impl Reader for SqliteStore {
         )
     }
 
-    fn quarantine(&self) -> Result<Vec<QuarantineRow>, StoreError> {
-        self.all(
-            "SELECT src.path, q.offset, q.length, q.line_hash, '', q.reason
-             FROM quarantine q JOIN source src ON src.id = q.source
-               AND src.generation = q.generation
-             ORDER BY src.path, q.offset",
-            [],
-            |row| {
-                let seen = seen_at(row, 0)?;
-                Ok(QuarantineRow {
-                    source: seen.source,
-                    offset: seen.offset,
-                    length: seen.length,
-                    line_hash: seen.line_hash,
-                    reason: row.get(5)?,
-                })
-            },
-        )
+    fn quarantine(&self, conversation: Option<i64>) -> Result<Vec<QuarantineRow>, StoreError> {
+        self.quarantined(conversation)
+    }
+
+    fn lost(&self, conversation: Option<i64>, reason: &str) -> Result<Vec<LostRow>, StoreError> {
+        self.lost_places(conversation, reason)
+    }
+
+    fn source(&self, name: &str) -> Result<Option<KnownSource>, StoreError> {
+        self.source_named(name)
+    }
+
+    fn places(&self, source: &str, offset: u64) -> Result<Vec<SeenAt>, StoreError> {
+        self.places_at(source, offset)
+    }
+
+    fn place_of(&self, id: Uuid) -> Result<Option<SeenAt>, StoreError> {
+        self.place_of_id(id)
     }
 
     fn additive(&self, conversation: i64) -> Result<Rows<AdditiveRow>, StoreError> {
@@ -200,7 +197,7 @@ impl Reader for SqliteStore {
 }
 
 impl SqliteStore {
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         values: impl Params,

@@ -4,7 +4,7 @@ use crate::base::hash::Digest;
 use crate::domain::record::Place;
 use crate::ports::files::{FileKind, FileStat};
 use crate::ports::reader::SeenAt;
-use crate::ports::recorder::{Watermark, Windows};
+use crate::ports::recorder::{KnownSource, Watermark, Windows};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde_json::Value;
@@ -20,8 +20,26 @@ pub(super) fn place_params(place: &Place) -> (i64, i64, [u8; 32], &str) {
     )
 }
 
-/// The watermark of a `source` row selected in the order of `Recorder::sources`, without its state.
-pub(super) fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Watermark>> {
+/// Sources in the order of columns that `known_source` reads.
+pub(super) const KNOWN_SOURCE: &str = "SELECT id, path, format, provider, generation, state, device, \
+    inode, size, modified_ns, changed_ns, offset, lines, chain, head_hash, tail_hash, decoder, \
+    complete, settled, begun FROM source";
+
+/// A source as the store knows it, without the state in its watermark.
+pub(super) fn known_source(row: &Row<'_>) -> rusqlite::Result<KnownSource> {
+    Ok(KnownSource {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        format: row.get(2)?,
+        provider: row.get(3)?,
+        generation: row.get(4)?,
+        state: row.get(5)?,
+        begun: row.get(19)?,
+        watermark: watermark_from_row(row)?,
+    })
+}
+
+fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Watermark>> {
     let Some(chain) = digest(row, 13)? else { return Ok(None) };
     let windows = match (digest(row, 14)?, digest(row, 15)?) {
         (Some(head), Some(tail)) => Some(Windows { head, tail }),
@@ -74,7 +92,7 @@ pub(super) fn json_opt(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
         .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
 }
 
-/// Five columns from `first` on: source path, offset, length, line hash, path.
+/// Six columns from `first` on: source path, offset, length, line hash, path, index.
 pub(super) fn seen_at(row: &Row<'_>, first: usize) -> rusqlite::Result<SeenAt> {
     let hash: Vec<u8> = row.get(first + 3)?;
     Ok(SeenAt {
@@ -83,5 +101,6 @@ pub(super) fn seen_at(row: &Row<'_>, first: usize) -> rusqlite::Result<SeenAt> {
         length: row.get::<_, i64>(first + 2)?.cast_unsigned(),
         line_hash: Digest::from_slice(&hash).map(|d| d.hex()).unwrap_or_default(),
         path: row.get(first + 4)?,
+        index: row.get(first + 5)?,
     })
 }

@@ -3,7 +3,7 @@
 //! Sources and their watermarks are kept here; `writer` makes the rows of a batch.
 
 use super::open::{SqliteStore, map};
-use super::rows::watermark_from_row;
+use super::rows::{KNOWN_SOURCE, known_source};
 use super::writer::Writer;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
@@ -24,27 +24,9 @@ impl Recorder for SqliteStore {
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError> {
         let mut statement = self
             .conn
-            .prepare_cached(
-                "SELECT id, path, format, provider, generation, state, device, inode, size,
-                        modified_ns, changed_ns, offset, lines, chain, head_hash, tail_hash,
-                        decoder, complete, settled, begun
-                 FROM source WHERE kind = 'file'",
-            )
+            .prepare_cached(&format!("{KNOWN_SOURCE} WHERE kind = 'file'"))
             .map_err(map)?;
-        let rows = statement
-            .query_map([], |row| {
-                Ok(KnownSource {
-                    id: row.get(0)?,
-                    path: row.get(1)?,
-                    format: row.get(2)?,
-                    provider: row.get(3)?,
-                    generation: row.get(4)?,
-                    state: row.get(5)?,
-                    begun: row.get(19)?,
-                    watermark: watermark_from_row(row)?,
-                })
-            })
-            .map_err(map)?;
+        let rows = statement.query_map([], known_source).map_err(map)?;
         rows.collect::<Result<_, _>>().map_err(map)
     }
 

@@ -275,9 +275,9 @@ impl<'a> Writer<'a> {
             "INSERT OR IGNORE INTO evidence
                (uid, event_uid, conversation, source, generation, offset, length, line_hash, path,
                 rank, ingress, kind, payload, provenance, provenance_source, extension,
-                observed_at, order_us)
+                observed_at, order_us, idx)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18)",
+                     ?18, ?19)",
             params![
                 evidence.id.as_bytes(),
                 evidence.event_id.as_bytes(),
@@ -296,7 +296,8 @@ impl<'a> Writer<'a> {
                 source,
                 evidence.extension,
                 evidence.observed_at,
-                evidence.order_us
+                evidence.order_us,
+                sealed.place.index
             ],
         )
     }
@@ -311,8 +312,8 @@ impl<'a> Writer<'a> {
         self.run(
             "INSERT OR IGNORE INTO claim
                (uid, event_uid, conversation, source, generation, offset, length, line_hash, path,
-                ingress, turn_id, text, subject, claimed_at, order_us)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                ingress, turn_id, text, subject, claimed_at, order_us, idx)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             params![
                 claim.id.as_bytes(),
                 claim.event_id.as_bytes(),
@@ -328,7 +329,8 @@ impl<'a> Writer<'a> {
                 claim.text,
                 claim.subject,
                 claim.claimed_at,
-                claim.order_us
+                claim.order_us,
+                sealed.place.index
             ],
         )
     }

@@ -2,8 +2,11 @@
 
 mod conformance;
 mod export_spool;
+mod full;
 mod ingest;
 mod losses;
+mod losses_recheck;
+mod read;
 mod sessions;
 mod show;
 mod tail;
@@ -28,6 +31,7 @@ pub fn run(cli: &Cli, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         Command::Show(args) => show::run(args, parts, ui)?,
         Command::Verify(args) => verify::run(args, parts, ui)?,
         Command::ExportSpool(args) => export_spool::run(args, parts, ui)?,
+        Command::Read(args) => read::run(args, parts, ui)?,
         Command::Losses(args) => losses::run(args, parts, ui)?,
         Command::Conformance(args) => conformance::run(args, cli.common.json, parts)?,
     };

@@ -5,11 +5,13 @@ use crate::app::verify::{Checked, check};
 use crate::base::text::one_line;
 use crate::base::time::Micros;
 use crate::cli::args::ShowArgs;
+use crate::cli::command::full::{self, FullTexts};
 use crate::cli::command::verify;
 use crate::cli::parts::Parts;
 use crate::cli::story::{Told, below, line};
 use crate::cli::ui::{Tone, Ui};
 use crate::domain::event::EventKind;
+use crate::domain::loss::LossReason;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
 };
@@ -27,12 +29,18 @@ struct Story {
     checked: Vec<Checked>,
     losses: Vec<LossRow>,
     failed: Vec<FailedRow>,
+    /// With `--full`: what was cut, whole.
+    full: Option<FullTexts>,
 }
 
 /// Shows one conversation.
 pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let store = parts.store(false, None, &|text| ui.note(text)).context("cannot show")?;
-    let story = read(store.reader(), &args.session)?;
+    let mut story = read(store.reader(), &args.session)?;
+    if args.full {
+        let id = story.conversation.id;
+        story.full = Some(full::read(parts, store.reader(), id, &story.events)?);
+    }
     if ui.json {
         ui.json(&as_json(&story))?;
     } else {
@@ -62,6 +70,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
         checked: checks.checked,
         losses,
         failed,
+        full: None,
     })
 }
 
@@ -129,6 +138,9 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
         let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
         let disagree = if event.disagrees { "  [sources disagree]" } else { "" };
         ui.line(&format!("{time} {}{disagree}", line(&told)))?;
+        if let Some(texts) = &story.full {
+            full::print(event, texts.get(&event.id).map_or(&[], Vec::as_slice), ui)?;
+        }
         for row in diffs.remove(&event.id).unwrap_or_default() {
             let diff = edit(row, story.conversation.cwd.as_deref());
             ui.line(&format!("         edit {diff}"))?;
@@ -163,14 +175,26 @@ fn tail(story: &Story, ui: &mut Ui) -> Result<()> {
         ui.line("")?;
         ui.line("not recorded:")?;
         for loss in &story.losses {
-            ui.line(&format!("  {} x {} ({})", loss.count, loss.reason, one_line(&loss.detail)))?;
+            let unit = LossReason::from_tag(&loss.reason).unit();
+            let detail = one_line(&loss.detail);
+            ui.line(&format!("  {} {unit} {} ({detail})", loss.count, loss.reason))?;
+        }
+        if story.full.is_none() && story.losses.iter().any(is_cut) {
+            let id = one_line(&story.conversation.native_id);
+            ui.line(&format!(
+                "  `fornax show {id} --full` reads cut texts back from their source"
+            ))?;
         }
     }
     Ok(())
 }
 
+fn is_cut(loss: &LossRow) -> bool {
+    loss.reason == LossReason::TextCut.as_str()
+}
+
 fn as_json(story: &Story) -> Value {
-    let events: Vec<Value> = story.events.iter().map(event_json).collect();
+    let events: Vec<Value> = story.events.iter().map(|e| event_json(e, story)).collect();
     let evidence: Vec<Value> = story
         .evidence
         .iter()
@@ -214,12 +238,17 @@ fn as_json(story: &Story) -> Value {
     })
 }
 
-fn event_json(e: &EventRow) -> Value {
-    json!({
+fn event_json(e: &EventRow, story: &Story) -> Value {
+    let mut told = json!({
         "id": e.id, "kind": e.kind, "turn_id": e.turn_id, "call_id": e.call_id,
         "agent_id": e.agent_id, "outcome": e.outcome, "tool_name": e.tool_name,
         "tool_input": e.tool_input, "tool_response": e.tool_response, "text": e.text,
         "observed_at": e.observed_at, "clock_source": e.clock_source,
         "heuristic": e.heuristic, "disagrees": e.disagrees, "sightings": e.sightings,
-    })
+    });
+    if let (Some(full), Some(members)) = (&story.full, told.as_object_mut()) {
+        let texts = full.get(&e.id).map_or(&[][..], Vec::as_slice);
+        members.insert("full".to_owned(), full::as_json(texts));
+    }
+    told
 }

@@ -82,6 +82,8 @@ fn as_json(conversation: &ConversationRow, checks: &Checks) -> Value {
 /// One finding, with its claim.
 pub(super) fn finding_json(checked: &Checked) -> Value {
     let finding = &checked.finding;
+    let evidence: Vec<Value> =
+        checked.evidence.iter().map(|(id, seen)| json!({ "id": id, "seen": seen })).collect();
     json!({
         "id": finding.id,
         "claim": {
@@ -92,6 +94,7 @@ pub(super) fn finding_json(checked: &Checked) -> Value {
         "reason": finding.reason,
         "rationale": finding.rationale,
         "evidence_ids": finding.evidence_ids,
+        "evidence": evidence,
         "verifier_name": finding.verifier_name,
     })
 }

@@ -5,10 +5,13 @@ use crate::conformance::builtin::BuiltinSubjects;
 use crate::conformance::check::Stop;
 use crate::conformance::contract::NONE;
 use crate::conformance::harness::planted;
-use crate::conformance::reference::ReferenceProbe;
+use crate::conformance::reference::{ReferenceProbe, ReferenceResolver};
 use crate::conformance::registry::{control, suite};
 
-const SUBJECTS: BuiltinSubjects = BuiltinSubjects { native: || Box::new(ReferenceProbe) };
+const SUBJECTS: BuiltinSubjects = BuiltinSubjects {
+    native: || Box::new(ReferenceProbe),
+    resolver: || Box::<ReferenceResolver>::default(),
+};
 
 fn free(id: &'static str, body: fn(&mut Checks<'_>) -> CaseEnd) -> Case {
     Case { id, title: "planted", clause: "", checks: 1, why: "", body: Body::Free(body) }
@@ -33,7 +36,7 @@ fn the_control_is_green_over_the_reference_reader() {
     let ask = Ask::default();
     let report = engine.run(&engine.plan(&suite, &ask), &control(), &ask, &mut |_| {});
     assert_eq!(report.reds().into_iter().collect::<Vec<_>>(), Vec::<&str>::new());
-    assert_eq!(report.counts().ok, 27);
+    assert_eq!(report.counts().ok, 42);
     assert_eq!(report.counts().checks_made, report.counts().checks_expected);
     assert_eq!(report.fired, 0);
 }
@@ -55,7 +58,7 @@ fn filters_narrow_the_plan() {
     let suite = suite();
     let engine = Engine::new(&SUBJECTS);
     let planned = |ask: &Ask| engine.plan(&suite, ask).len();
-    assert_eq!(planned(&Ask::default()), 45);
+    assert_eq!(planned(&Ask::default()), 60);
     let only = |subject: Option<&str>, contract: Option<&str>, case: Option<&str>| Ask {
         subject: subject.map(str::to_owned),
         contract: contract.map(str::to_owned),
@@ -111,5 +114,5 @@ fn every_mode_of_a_subject_reddens_its_cases_on_the_reference_reader_too() {
         assert!(report.fired > 0, "{}", mode.name);
         judged += 1;
     }
-    assert_eq!((judged, suite.mode(NONE).is_some()), (25, true));
+    assert_eq!((judged, suite.mode(NONE).is_some()), (40, true));
 }

@@ -6,4 +6,5 @@
 
 pub mod ext;
 pub mod idn;
+pub mod rbk;
 pub mod run;

@@ -4,13 +4,16 @@ use super::*;
 use crate::conformance::check::{CaseEnd, Checks};
 use crate::conformance::contract::{Body, Case, Wrap};
 use crate::conformance::harness::{InProcess, planted};
+use crate::conformance::reference::{ReferenceProbe, ReferenceResolver};
 use crate::conformance::registry::control;
 use crate::conformance::subjects::{KeyCodec, KeyParts};
 use crate::conformance::subjects::{NativeProbe, SubjectFactory};
-use crate::conformance::{builtin::BuiltinSubjects, modes, reference::ReferenceProbe};
+use crate::conformance::{builtin::BuiltinSubjects, modes};
 
-const SUBJECTS: BuiltinSubjects =
-    BuiltinSubjects { native: || Box::new(ReferenceProbe) as Box<dyn NativeProbe> };
+const SUBJECTS: BuiltinSubjects = BuiltinSubjects {
+    native: || Box::new(ReferenceProbe) as Box<dyn NativeProbe>,
+    resolver: || Box::<ReferenceResolver>::default(),
+};
 
 fn keeps_case(checks: &mut Checks<'_>, keys: &mut dyn KeyCodec) -> CaseEnd {
     let key = keys.conversation(&KeyParts::new("codex", "local", "A"));

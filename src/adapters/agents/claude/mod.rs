@@ -11,6 +11,7 @@ mod evidence;
 mod hook;
 mod prompt;
 mod recognise;
+mod select;
 mod slim;
 mod transcript;
 mod wire;
@@ -29,7 +30,9 @@ use crate::domain::capability::{
     },
 };
 use crate::domain::provider::Provider;
+use crate::domain::selector::{Selected, Selector};
 use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, SourceSample};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Version of this translation; stored beside what it made.
@@ -60,9 +63,16 @@ impl AgentFamily for ClaudeFamily {
             .then(|| -> Box<dyn AgentAdapter> { Box::<transcript::ClaudeTranscript>::default() })
     }
 
+    fn format(&self, name: &str) -> Option<SourceFormat> {
+        (name == TRANSCRIPT).then_some(SourceFormat { name: TRANSCRIPT, whole_document: false })
+    }
+
+    fn select(&self, native: &Value, path: &Selector) -> Option<Selected> {
+        select::select(native, path)
+    }
+
     fn recognise(&self, sample: &SourceSample<'_>) -> Option<SourceFormat> {
-        recognise::is_transcript(sample)
-            .then_some(SourceFormat { name: TRANSCRIPT, whole_document: false })
+        if recognise::is_transcript(sample) { self.format(TRANSCRIPT) } else { None }
     }
 
     fn known_sidecar(&self, path: &Path) -> Option<&'static str> {

@@ -51,6 +51,14 @@ pub(super) fn classify(text: &str) -> UserText {
     }
 }
 
+/// A text as it is told: a command of the person without its wrapper, any other as it is.
+pub(super) fn shown(text: &str) -> &str {
+    match classify(text) {
+        UserText::Command => bash_input(text).unwrap_or(text),
+        _ => text,
+    }
+}
+
 /// The command inside `<bash-input>`.
 pub(super) fn bash_input(text: &str) -> Option<&str> {
     let inner = text.trim().strip_prefix("<bash-input>")?;

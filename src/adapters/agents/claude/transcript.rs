@@ -13,6 +13,7 @@ mod state;
 mod usage;
 mod user;
 
+pub(super) use self::host::error_text;
 use self::line::Line;
 use self::state::{RELATED_MAX, State};
 use super::{ADAPTER_VERSION, capabilities};

@@ -115,10 +115,12 @@ impl Work<'_> {
     }
 
     fn runtime_error(&mut self, payload: &Value) -> Verdict {
-        let stated = text(payload, "message")
-            .or_else(|| payload.get("error").and_then(|error| text(error, "message")));
+        let stated = text(payload, "message");
+        let nested = payload.get("error").and_then(|error| text(error, "message"));
+        let field = if stated.is_none() && nested.is_some() { "error.message" } else { "message" };
+        let stated = stated.or(nested);
         let native = NativeId::record();
-        let mut event = self.event(EventKind::RuntimeError, native, Channel::Canonical, "message");
+        let mut event = self.event(EventKind::RuntimeError, native, Channel::Canonical, field);
         event.text = stated.map(str::to_owned);
         event.outcome = Some(Outcome::Failed);
         self.tell(event);

@@ -8,6 +8,7 @@ use super::value::{joined_text, name, part_text, text};
 use super::work::{Verdict, Work};
 use crate::domain::event::{Channel, EventKind, NativeId};
 use crate::domain::outcome::TurnDraft;
+use crate::domain::selector::indices_text;
 use serde_json::{Value, json};
 
 /// Which telling of messages a text was counted on.
@@ -59,6 +60,10 @@ impl Work<'_> {
     fn user_message(&mut self, item: &Value, inherited: bool) -> Verdict {
         let content = item.get("content").unwrap_or(&Value::Null);
         let (prompt, injected, unknown) = split_user_parts(content);
+        let (prompt, prompt_at) = prompt.unzip();
+        let (injected, injected_at) = injected.unzip();
+        let (prompt_at, injected_at) =
+            (prompt_at.unwrap_or_default(), injected_at.unwrap_or_default());
         let turn = self.item_turn(item);
         if let Some(cwd) = injected.as_deref().and_then(stated_cwd)
             && self.state.facts.cwd.is_none()
@@ -67,13 +72,13 @@ impl Work<'_> {
             self.state_facts("content", TurnDraft { cwd, ..TurnDraft::default() });
         }
         if let Some(injected) = injected {
-            self.injected(&injected, CANONICAL, turn.as_deref(), "content");
+            self.injected(&injected, CANONICAL, turn.as_deref(), &injected_at);
         }
         match prompt {
             Some(prompt) if inherited => {
-                self.injected(&prompt, CANONICAL, turn.as_deref(), "content");
+                self.injected(&prompt, CANONICAL, turn.as_deref(), &prompt_at);
             }
-            Some(prompt) => self.prompt(&prompt, CANONICAL, turn.as_deref(), "content"),
+            Some(prompt) => self.prompt(&prompt, CANONICAL, turn.as_deref(), &prompt_at),
             None => {}
         }
         self.lose_parts("response_item:message", &unknown, "content");
@@ -200,28 +205,39 @@ impl Work<'_> {
     }
 }
 
+/// A text and the field that it is made of.
+type FieldText = Option<(String, String)>;
+
 /// The prompt's and the host's parts of a user message, and the tags of unknown parts.
-fn split_user_parts(content: &Value) -> (Option<String>, Option<String>, Vec<String>) {
+fn split_user_parts(content: &Value) -> (FieldText, FieldText, Vec<String>) {
     let mut unknown = Vec::new();
-    let mut prompt = String::new();
-    let mut injected = String::new();
-    let parts: Vec<&str> = match content {
-        Value::String(told) => vec![told.as_str()],
+    let parts: Vec<(usize, &str)> = match content {
+        Value::String(told) => vec![(0, told.as_str())],
         Value::Array(parts) => {
-            let has_image = parts.iter().any(|part| text(part, "type") == Some("input_image"));
-            parts
-                .iter()
-                .filter_map(|part| part_text(part, &mut unknown))
-                .filter(|told| !(has_image && marks_image(told)))
-                .collect()
+            let texts = parts.iter().enumerate();
+            texts.filter_map(|(at, part)| Some((at, part_text(part, &mut unknown)?))).collect()
         }
         _ => Vec::new(),
     };
-    for part in parts {
-        if is_injected(part) { injected.push_str(part) } else { prompt.push_str(part) }
-    }
-    let some = |told: String| Some(told).filter(|told| !told.is_empty());
-    (some(prompt), some(injected), unknown)
+    let images = content.as_array().into_iter().flatten();
+    let has_image = images.into_iter().any(|part| text(part, "type") == Some("input_image"));
+    let all = parts.len();
+    let of = |injected: bool| {
+        let own: Vec<&(usize, &str)> = parts
+            .iter()
+            .filter(|(_, told)| !(has_image && marks_image(told)))
+            .filter(|(_, told)| is_injected(told) == injected)
+            .collect();
+        let told: String = own.iter().map(|(_, told)| *told).collect();
+        let indices: Vec<usize> = own.iter().map(|(at, _)| *at).collect();
+        let field = if indices.len() == all {
+            "content".to_owned()
+        } else {
+            format!("content{}.text", indices_text(&indices))
+        };
+        Some((told, field)).filter(|(told, _)| !told.is_empty())
+    };
+    (of(false), of(true), unknown)
 }
 
 /// Items that are known and tell no action.

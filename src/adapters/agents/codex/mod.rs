@@ -20,6 +20,7 @@ mod patch;
 mod projections;
 mod recognise;
 mod rollout;
+mod select;
 mod state;
 mod tools;
 mod turn;
@@ -32,7 +33,9 @@ mod tests;
 
 use crate::domain::capability::{RuntimeCapabilities, SignalAvailability, SignalClass};
 use crate::domain::provider::Provider;
+use crate::domain::selector::{Selected, Selector};
 use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, SourceSample};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Version of the translation, written into provenance and capability notes.
@@ -65,6 +68,16 @@ impl AgentFamily for CodexFamily {
     fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>> {
         matches!(format, FORMAT_ROLLOUT | FORMAT_BARE | FORMAT_DOCUMENT)
             .then(|| Box::new(rollout::RolloutAdapter::default()) as Box<dyn AgentAdapter>)
+    }
+
+    fn format(&self, name: &str) -> Option<SourceFormat> {
+        let name =
+            [FORMAT_ROLLOUT, FORMAT_BARE, FORMAT_DOCUMENT].into_iter().find(|f| *f == name)?;
+        Some(SourceFormat { name, whole_document: name == FORMAT_DOCUMENT })
+    }
+
+    fn select(&self, native: &Value, path: &Selector) -> Option<Selected> {
+        select::select(native, path)
     }
 
     fn recognise(&self, sample: &SourceSample<'_>) -> Option<SourceFormat> {

@@ -73,6 +73,7 @@ impl Work<'_> {
         event.tool_name.get_or_insert_with(|| "exec_command".to_owned());
         event.tool_input.get_or_insert_with(|| pick(told, &["command", "cwd"]));
         event.tool_response = text(told, "aggregated_output").map(|out| Value::String(out.into()));
+        self.answered_at(&mut event, told, telling, &["aggregated_output"]);
         let anchor = Anchor::of(&event);
         self.tell(event);
         let ended = !matches!(outcome, Outcome::Denied | Outcome::Running);
@@ -129,6 +130,7 @@ impl Work<'_> {
         event.tool_name = Some("user_shell".to_owned());
         event.tool_input = Some(json!({ "command": argv }));
         event.tool_response = text(told, "aggregated_output").map(|out| Value::String(out.into()));
+        self.answered_at(&mut event, told, telling, &["aggregated_output"]);
         self.tell(event);
         Verdict::Told
     }
@@ -299,8 +301,16 @@ impl Work<'_> {
         event.tool_name = event.tool_name.or(ended.tool);
         event.tool_input = event.tool_input.or(ended.input);
         event.tool_response = ended.response;
+        self.answered_at(&mut event, told, telling, &["result", "error", "output"]);
         self.tell(event);
         Verdict::Told
+    }
+
+    /// Moves an event's path from its id to its answer: the first of `fields` that the telling has.
+    fn answered_at(&self, event: &mut EventDraft, told: &Value, telling: Telling, fields: &[&str]) {
+        if let Some(field) = fields.iter().find(|field| told.get(**field).is_some()) {
+            event.path = self.path(&format!("{}{field}", telling.at));
+        }
     }
 
     /// The event of a projection, with what the call itself told before.

@@ -131,11 +131,10 @@ fn said_text(
 
 fn api_error(line: &Line<'_>, message: &Value, turn: Option<&str>) -> Message {
     let native = line.block_id(0);
-    let mut event = line.event(EventKind::RuntimeError, native, turn, "message.content");
-    event.text = message
-        .get("content")
-        .and_then(plain_text)
-        .or_else(|| text(line.value, "error").map(str::to_owned));
+    let shown = message.get("content").and_then(plain_text);
+    let path = if shown.is_some() { "message.content" } else { "error" };
+    let mut event = line.event(EventKind::RuntimeError, native, turn, path);
+    event.text = shown.or_else(|| text(line.value, "error").map(str::to_owned));
     event.outcome = Some(Outcome::Failed);
     Message::Event(event)
 }

@@ -128,7 +128,7 @@ pub(super) fn progress(line: &Line<'_>) -> Reply {
     }
 }
 
-fn error_text(line: &Value) -> Option<String> {
+pub(in super::super) fn error_text(line: &Value) -> Option<String> {
     let error = member(line, "error")?;
     if let Some(plain) = error.as_str() {
         return Some(plain.to_owned());

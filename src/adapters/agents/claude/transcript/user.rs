@@ -16,6 +16,7 @@ use super::{ClaudeTranscript, Reply};
 use crate::domain::event::{EventDraft, EventKind, NativeId, Outcome};
 use crate::domain::outcome::Message;
 use crate::domain::provenance::CollectionMethod;
+use crate::domain::selector::indices_text;
 use serde_json::Value;
 
 impl ClaudeTranscript {
@@ -26,8 +27,10 @@ impl ClaudeTranscript {
         if flag(line.value, "isCompactSummary") {
             return Reply::Ignored("summary of compacted history");
         }
-        let content = if message.is_string() { Some(message) } else { message.get("content") };
-        let parts = content.map(Parts::of).unwrap_or_default();
+        let parts = match message.get("content") {
+            Some(content) => Parts::of(content, "message.content"),
+            None => Parts::of(message, "message"),
+        };
         self.enter_turn(line, &parts);
         let turn = self.turn_of(line);
         let turn = turn.as_deref();
@@ -62,24 +65,21 @@ impl ClaudeTranscript {
     fn texts(&mut self, line: &Line<'_>, parts: &Parts<'_>, turn: Option<&str>) -> Vec<Message> {
         // What a sub-agent is asked was written by its parent, not by a person.
         let from_person = parts.results.is_empty() && is_the_persons(line) && !line.sidechain;
-        let mut typed: Vec<&str> = Vec::new();
-        let mut first_typed = None;
+        let mut typed: Vec<&TextPart<'_>> = Vec::new();
         let mut out = Vec::new();
         for part in &parts.texts {
             match part.class {
-                UserText::Typed if from_person => {
-                    first_typed.get_or_insert(part);
-                    typed.push(part.text);
-                }
+                UserText::Typed if from_person => typed.push(part),
                 _ if part.text.is_empty() => {}
                 _ => out.push(Message::Event(self.host_text(line, part, turn))),
             }
         }
-        if let Some(first) = first_typed {
+        if let Some(first) = typed.first() {
             let native = self.prompt_id(line, first.index);
-            let mut event =
-                line.event(EventKind::UserPromptSubmit, native, turn, first.path.as_str());
-            event.text = Some(typed.join("\n"));
+            let path = span_path(&typed, &first.path);
+            let mut event = line.event(EventKind::UserPromptSubmit, native, turn, path);
+            let texts: Vec<&str> = typed.iter().map(|part| part.text).collect();
+            event.text = Some(texts.join("\n"));
             out.push(Message::Event(event));
         } else if from_person && out.is_empty() && parts.has_attachment {
             let native = self.prompt_id(line, 0);
@@ -95,14 +95,10 @@ impl ClaudeTranscript {
         part: &TextPart<'_>,
         turn: Option<&str>,
     ) -> EventDraft {
-        let (kind, shown, outcome) = match part.class {
-            UserText::Command => {
-                (EventKind::UserCommand, prompt::bash_input(part.text).unwrap_or(part.text), None)
-            }
-            UserText::Interruption => {
-                (EventKind::InjectedPrompt, part.text, Some(Outcome::Interrupted))
-            }
-            _ => (EventKind::InjectedPrompt, part.text, None),
+        let (kind, outcome) = match part.class {
+            UserText::Command => (EventKind::UserCommand, None),
+            UserText::Interruption => (EventKind::InjectedPrompt, Some(Outcome::Interrupted)),
+            _ => (EventKind::InjectedPrompt, None),
         };
         // A notification begins a turn of its own; the hook tells it by that turn's prompt id.
         let native = if part.class == UserText::TaskNotification && !line.sidechain {
@@ -111,7 +107,7 @@ impl ClaudeTranscript {
             line.block_id(part.index)
         };
         let mut event = line.event(kind, native, turn, part.path.as_str());
-        event.text = Some(shown.to_owned());
+        event.text = Some(prompt::shown(part.text).to_owned());
         event.outcome = outcome;
         event
     }
@@ -158,6 +154,15 @@ impl ClaudeTranscript {
     }
 }
 
+/// The path of all parts that one prompt is made of; `only` is that of a single one.
+fn span_path(typed: &[&TextPart<'_>], only: &str) -> String {
+    if typed.len() < 2 {
+        return only.to_owned();
+    }
+    let indices: Vec<usize> = typed.iter().map(|part| part.index).collect();
+    format!("message.content{}.text", indices_text(&indices))
+}
+
 /// Whether nothing in the envelope marks the line as the host's.
 fn is_the_persons(line: &Line<'_>) -> bool {
     let origin = line.value.get("origin").and_then(|origin| text(origin, "kind"));
@@ -184,11 +189,12 @@ struct TextPart<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn of(content: &'a Value) -> Self {
+    /// `path` is that of `content`; blocks stand in a message's content only.
+    fn of(content: &'a Value, path: &str) -> Self {
         let mut parts = Self::default();
         match content {
             Value::String(text) if !text.is_empty() => {
-                let path = "message.content".to_owned();
+                let path = path.to_owned();
                 let class = prompt::classify(text);
                 parts.texts.push(TextPart { index: 0, text, class, path });
             }

@@ -4,13 +4,15 @@
 //! the sealer behind it, driven the way a file is read: recognised by content, normalised line by
 //! line with the file's stem as the hint, sealed.
 
+mod readback;
+
 use crate::adapters::agents::codex::{ADAPTER_VERSION, CodexFamily, FORMAT_ROLLOUT};
 use crate::app::seal::{Line, Sealer};
 use crate::base::hash::Digest;
 use crate::conformance::builtin::BuiltinSubjects;
 use crate::conformance::subjects::{
-    EnvelopeCodec, EvidenceView, KeyCodec, LineView, NativeOutcome, NativeProbe, SubjectFactory,
-    SubjectRow,
+    EnvelopeCodec, EvidenceView, KeyCodec, LineView, NativeOutcome, NativeProbe, Resolver,
+    SubjectFactory, SubjectRow,
 };
 use crate::domain::event::NativeId;
 use crate::domain::key::ConversationKey;
@@ -24,7 +26,10 @@ use std::path::Path;
 /// Every subject that this program can be judged by.
 pub(super) struct BuiltIn;
 
-const SUBJECTS: BuiltinSubjects = BuiltinSubjects { native: || Box::new(CodexRollout) };
+const SUBJECTS: BuiltinSubjects = BuiltinSubjects {
+    native: || Box::new(CodexRollout),
+    resolver: || Box::new(readback::StoreAndFiles::new()),
+};
 
 impl SubjectFactory for BuiltIn {
     fn subjects(&self) -> Vec<SubjectRow> {
@@ -41,6 +46,10 @@ impl SubjectFactory for BuiltIn {
 
     fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>> {
         SUBJECTS.native(subject)
+    }
+
+    fn resolver(&self, subject: &str) -> Option<Box<dyn Resolver>> {
+        SUBJECTS.resolver(subject)
     }
 }
 
