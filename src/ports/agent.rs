@@ -61,6 +61,15 @@ pub struct Homes<'a> {
     pub home: Option<PathBuf>,
 }
 
+/// What one run of `fornax hook <word>` is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookInput {
+    /// One payload; the agent waits until it is recorded.
+    Payload,
+    /// Payloads a line each, as they happen, to the end of the input; nobody waits.
+    Stream,
+}
+
 /// All adapters of one provider.
 pub trait AgentFamily: Send + Sync {
     fn provider(&self) -> Provider;
@@ -70,6 +79,11 @@ pub trait AgentFamily: Send + Sync {
 
     /// An adapter for hook payloads.
     fn hook_adapter(&self) -> Box<dyn AgentAdapter>;
+
+    /// How payloads come: most agents run a hook a payload.
+    fn hook_input(&self) -> HookInput {
+        HookInput::Payload
+    }
 
     /// An adapter for a file of `format`; `None` when the format is not this family's.
     fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>>;
