@@ -6,6 +6,7 @@ pub mod export;
 pub mod follow;
 pub mod ingest;
 pub mod lookup;
+pub mod messages;
 pub mod prepare;
 pub mod reading;
 pub mod recognise;

@@ -30,11 +30,31 @@ pub struct Checks {
     pub failed: Vec<FailedRow>,
 }
 
+/// Whether what third-party messages told counts like what this program saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// It supports `review` at most.
+    BuiltIn,
+    /// The person vouches for whoever sent it.
+    Messages,
+}
+
+impl Trust {
+    fn covers(self, ingress: &str) -> bool {
+        ingress == Ingress::BuiltIn.as_str()
+            || (self == Self::Messages && ingress == Ingress::Messages.as_str())
+    }
+}
+
 /// Checks every claim of a conversation.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Checks, StoreError> {
+pub fn check(
+    reader: &dyn Reader,
+    conversation: &ConversationRow,
+    trust: Trust,
+) -> Result<Checks, StoreError> {
     let events = reader.events(conversation.id)?;
     let evidence = reader.evidence(conversation.id)?;
     let claims = reader.claims(conversation.id)?;
@@ -48,7 +68,7 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         c.capabilities.state_of(&SignalClass::ProcessResult)
     });
     let situation = Situation {
-        runs: runs(&events.rows, &evidence.rows, &order),
+        runs: runs(&events.rows, &evidence.rows, &order, trust),
         edits: edits(&evidence.rows, &order),
         unseen: unseen(&events.rows, &order),
         cwd: conversation.cwd.clone(),
@@ -95,10 +115,18 @@ fn runs(
     events: &[EventRow],
     evidence: &[EvidenceRow],
     order: &HashMap<Uuid, i64>,
+    trust: Trust,
 ) -> Vec<ShellRun> {
     let mut by_event: HashMap<Uuid, Vec<&EvidenceRow>> = HashMap::new();
     for row in evidence {
         by_event.entry(row.event_id).or_default().push(row);
+    }
+    for rows in by_event.values_mut() {
+        // What others say of it does not weaken what was seen.
+        let seen = |row: &&EvidenceRow| row.ingress == Ingress::BuiltIn.as_str();
+        if rows.iter().any(seen) {
+            rows.retain(seen);
+        }
     }
     let resolved: HashSet<&str> = events
         .iter()
@@ -110,7 +138,7 @@ fn runs(
         .filter(|e| is_run(e, &resolved))
         .filter_map(|e| {
             let of_event = by_event.get(&e.id).map(Vec::as_slice).unwrap_or_default();
-            run(e, of_event, *order.get(&e.id)?)
+            run(e, of_event, *order.get(&e.id)?, trust)
         })
         .collect()
 }
@@ -122,7 +150,7 @@ fn is_run(event: &EventRow, resolved: &HashSet<&str>) -> bool {
     event.kind == EventKind::PostToolUse.as_str() || pending
 }
 
-fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64) -> Option<ShellRun> {
+fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64, trust: Trust) -> Option<ShellRun> {
     let exit = evidence.iter().find(|e| e.kind == "exit_code");
     let command = exit
         .and_then(|e| command_text(e.payload.get("command")?))
@@ -151,7 +179,7 @@ fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64) -> Option<ShellR
             .tool_input
             .as_ref()
             .and_then(|input| input.get("workdir")?.as_str().map(str::to_owned)),
-        trusted: evidence.iter().all(|e| e.ingress == Ingress::BuiltIn.as_str()),
+        trusted: trust.covers(&event.ingress) && evidence.iter().all(|e| trust.covers(&e.ingress)),
         place: event.sightings.first().map(place).unwrap_or_default(),
         evidence_ids: evidence
             .iter()

@@ -65,7 +65,7 @@ pub enum Command {
     Hook(HookArgs),
     /// Read agents' histories into the store; a second run changes nothing
     #[command(
-        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON"
+        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON\n  my-adapter | fornax ingest --messages -   records of a third party"
     )]
     Ingest(IngestArgs),
     /// Follow a rollout or transcript: store and print what happens
@@ -114,6 +114,9 @@ pub struct IngestArgs {
     /// Files or folders [default: the homes of Claude Code and Codex]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Read canonical records (JSON lines, docs/messages.md) from a file, or from stdin with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "deep", "line_cap", "jobs"])]
+    pub messages: Option<PathBuf>,
     /// Compare everything that was read before, byte by byte
     #[arg(long)]
     pub deep: bool,
@@ -176,6 +179,9 @@ pub struct VerifyArgs {
     /// Exit 0 only with something verified and nothing contradicted; 1 contradicted; 69 nothing
     #[arg(long)]
     pub exit_code: bool,
+    /// Let evidence of third-party messages count like evidence that fornax saw itself
+    #[arg(long)]
+    pub trust_messages: bool,
 }
 
 /// `fornax export-spool`.

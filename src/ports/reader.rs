@@ -81,6 +81,8 @@ pub struct EventRow {
     pub order_us: i64,
     pub heuristic: bool,
     pub disagrees: bool,
+    /// The way in of the telling that counts; `messages` only where nothing else saw the event.
+    pub ingress: String,
     pub sightings: Vec<SeenAt>,
 }
 

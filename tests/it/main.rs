@@ -19,6 +19,7 @@ mod export;
 mod growth;
 mod hook;
 mod ingest;
+mod messages;
 mod opencode;
 mod order;
 mod redaction;

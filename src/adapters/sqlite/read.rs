@@ -1,6 +1,6 @@
 //! Queries: stable order, only visible generations, bad rows set aside by id.
 
-use super::fold::{Said, best_first, fold};
+use super::fold::{Said, best_first, fold, keep_heard};
 use super::open::{SqliteStore, map};
 use super::rows::{json, json_opt, seen_at, uuid};
 use crate::base::ids;
@@ -63,7 +63,7 @@ impl Reader for SqliteStore {
             "SELECT e.uid, s.rank, s.content_hash, c.provider, c.native_id, e.kind, s.turn_id,
                     s.call_id, s.agent_id, s.outcome, s.tool_name, s.tool_input, s.tool_response,
                     s.text, s.raw, s.observed_at, s.clock_source, s.order_us, e.heuristic,
-                    src.path, s.offset, s.length, s.line_hash, s.path, s.idx
+                    src.path, s.offset, s.length, s.line_hash, s.path, s.idx, s.ingress
              FROM event e JOIN conversation c ON c.id = e.conversation
              JOIN sighting s ON s.event = e.id
              JOIN source src ON src.id = s.source AND src.generation = s.generation
@@ -281,6 +281,7 @@ fn sighting(row: &Row<'_>) -> rusqlite::Result<Sighting> {
             heuristic: row.get(18)?,
             disagrees: false,
             sightings: vec![seen_at(row, 19)?],
+            ingress: row.get(25)?,
         },
     })
 }
@@ -301,6 +302,7 @@ fn combine(mut found: Vec<Sighting>) -> Option<EventRow> {
     );
     let mut sightings: Vec<_> =
         found.iter().flat_map(|s| s.row.sightings.iter().cloned()).collect();
+    keep_heard(&mut found, |s| s.rank);
     let mut rest = found.into_iter().map(|s| s.row);
     let mut event = rest.next()?;
     for other in rest {

@@ -1,7 +1,7 @@
 //! `fornax show`: one conversation as a story, or everything as JSON.
 
 use crate::app::lookup;
-use crate::app::verify::{Checked, check};
+use crate::app::verify::{Checked, Trust, check};
 use crate::base::text::one_line;
 use crate::base::time::Micros;
 use crate::cli::args::ShowArgs;
@@ -51,7 +51,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
     let events = reader.events(conversation.id)?;
     let evidence = reader.evidence(conversation.id)?;
     let claims = reader.claims(conversation.id)?;
-    let checks = check(reader, &conversation)?;
+    let checks = check(reader, &conversation, Trust::BuiltIn)?;
     let losses = reader.losses(Some(conversation.id))?;
     let failed = [events.failed, evidence.failed, claims.failed].concat();
     Ok(Story {
