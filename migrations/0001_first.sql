@@ -74,6 +74,8 @@ CREATE TABLE event (
 );
 CREATE UNIQUE INDEX event_uid ON event (uid);
 CREATE INDEX event_order ON event (conversation, order_us);
+-- What a person typed, for lists.
+CREATE INDEX event_prompt ON event (conversation, order_us) WHERE kind = 'user_prompt_submit';
 
 CREATE TABLE sighting (
   id            INTEGER PRIMARY KEY,

@@ -74,8 +74,14 @@ pub enum Command {
     )]
     Tail(TailArgs),
     /// List recorded conversations, latest first
+    #[command(
+        after_help = "Examples:\n  fornax sessions --since 2d --failed\n  fornax sessions --cwd . --tree\n  fornax sessions --text \"price rounding\" --json"
+    )]
     Sessions(SessionsArgs),
     /// Tell one conversation: prompts, calls with outcome, edits, claims, verdicts, losses
+    #[command(
+        after_help = "With --json everything is told, whatever is chosen.\n\nExamples:\n  fornax show 5c1d2f0a\n  fornax show 5c1d2f0a --failed\n  fornax show 5c1d2f0a --all | less -R"
+    )]
     Show(ShowArgs),
     /// Check the claims of a conversation against its evidence
     #[command(
@@ -151,12 +157,24 @@ pub struct TailArgs {
 /// `fornax sessions`.
 #[derive(Debug, Args)]
 pub struct SessionsArgs {
-    /// Only this provider (claude_code, codex)
+    /// Only this provider (claude_code, codex, open_code, ...)
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
     /// Only conversations that began in or below this folder
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
+    /// Only conversations active since then: 2026-05-04, 2026-05-04T09:00:00Z, 30m, 2h, 3d, 1w
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Only conversations with a failed call
+    #[arg(long)]
+    pub failed: bool,
+    /// Only conversations whose title and prompts hold these words
+    #[arg(long, value_name = "WORDS")]
+    pub text: Option<String>,
+    /// Show conversations below the one that started them or that they were forked from
+    #[arg(long)]
+    pub tree: bool,
     /// At most so many
     #[arg(long, short = 'n', value_name = "N")]
     pub limit: Option<usize>,
@@ -168,6 +186,21 @@ pub struct ShowArgs {
     /// A key, a native id, or a unique beginning of one
     #[arg(value_name = "S")]
     pub session: String,
+    /// Tell everything; on a terminal only the newest entries are told otherwise
+    #[arg(long, conflicts_with_all = ["head", "tail", "failed", "since"])]
+    pub all: bool,
+    /// Tell the first N entries
+    #[arg(long, value_name = "N", conflicts_with = "tail")]
+    pub head: Option<usize>,
+    /// Tell the last N entries
+    #[arg(long, value_name = "N")]
+    pub tail: Option<usize>,
+    /// Tell only what failed, was denied or interrupted, or contradicts the record
+    #[arg(long)]
+    pub failed: bool,
+    /// Tell only what happened since then: 2026-05-04, 2026-05-04T09:00:00Z, 30m, 2h, 3d
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
 }
 
 /// `fornax verify`.

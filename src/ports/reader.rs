@@ -38,6 +38,8 @@ pub struct ConversationRow {
     pub native_id: String,
     /// Key of the parent conversation.
     pub parent: Option<String>,
+    /// Key of the conversation that this one began as a copy of.
+    pub forked_from: Option<String>,
     pub cwd: Option<String>,
     pub title: Option<String>,
     pub models: Vec<String>,
@@ -47,6 +49,10 @@ pub struct ConversationRow {
     pub events: i64,
     pub failed_calls: i64,
     pub losses: i64,
+    /// How many prompts a person typed.
+    pub prompts: i64,
+    /// The first of them.
+    pub first_prompt: Option<String>,
 }
 
 /// Where a record was seen, for people and for read-back.
@@ -168,6 +174,12 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError>;
+
+    /// Every text that a person typed, with the id of its conversation.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError>;
 
     /// Conversations whose key or native id is `word`, else whose native id begins with it.
     ///

@@ -23,6 +23,8 @@ mod messages;
 mod opencode;
 mod order;
 mod redaction;
+mod sessions;
+mod show;
 mod support;
 mod tail;
 

@@ -26,7 +26,14 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
      ORDER BY last_us DESC, value DESC LIMIT 1),
-    c.first_us, c.last_us, c.events, c.failed_calls, c.losses FROM conversation c ";
+    c.first_us, c.last_us, c.events, c.failed_calls, c.losses,
+    (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
+     AND relation = 'fork' ORDER BY related_key LIMIT 1),
+    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'),
+    (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
+     JOIN source src ON src.id = s.source AND src.generation = s.generation
+     WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
+     ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1) FROM conversation c ";
 
 /// One sighting with what it states, before folding.
 struct Sighting {
@@ -44,6 +51,23 @@ impl Reader for SqliteStore {
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError> {
         let sql = format!("{CONVERSATION} ORDER BY c.last_us IS NULL, c.last_us DESC, c.key");
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
+    }
+
+    fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached(
+                "SELECT e.conversation, s.text FROM event e JOIN sighting s ON s.event = e.id
+                 JOIN source src ON src.id = s.source AND src.generation = s.generation
+                 WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL",
+            )
+            .map_err(map)?;
+        let mut rows = statement.query([]).map_err(map)?;
+        while let Some(row) = rows.next().map_err(map)? {
+            let id = row.get(0).map_err(map)?;
+            each(id, row.get_ref(1).ok().and_then(|v| v.as_str().ok()).unwrap_or_default());
+        }
+        Ok(())
     }
 
     fn find_conversations(&self, word: &str) -> Result<Vec<ConversationRow>, StoreError> {
@@ -253,6 +277,9 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<ConversationRow> {
         events: row.get(11)?,
         failed_calls: row.get(12)?,
         losses: row.get(13)?,
+        forked_from: row.get(14)?,
+        prompts: row.get(15)?,
+        first_prompt: row.get(16)?,
     })
 }
 

@@ -63,7 +63,7 @@ fn a_refusal_names_the_key_and_the_rule_and_quotes_nothing() {
         (
             "event",
             "id",
-            json!(ID.to_uppercase()),
+            json!("AB111111-1111-4111-8111-111111111111"),
             "event.id: not a UUID in lower case with hyphens",
         ),
         (

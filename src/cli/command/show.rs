@@ -1,15 +1,21 @@
 //! `fornax show`: one conversation as a story, or everything as JSON.
 
+mod lines;
+mod page;
+mod summary;
+
 use crate::app::lookup;
+use crate::app::outline::{Outline, entries, outline};
 use crate::app::verify::{Checked, Trust, check};
-use crate::base::text::one_line;
+use crate::base::text::{one_line, shorten};
 use crate::base::time::Micros;
+use crate::base::when::span;
 use crate::cli::args::ShowArgs;
+use crate::cli::command::sessions::since;
 use crate::cli::command::verify;
 use crate::cli::parts::Parts;
-use crate::cli::story::{Told, below, line};
+use crate::cli::story::{Told, below};
 use crate::cli::ui::{Tone, Ui};
-use crate::domain::event::EventKind;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
 };
@@ -17,6 +23,9 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
+
+/// Characters of the title.
+const TITLE_CHARS: usize = 100;
 
 /// All that is told of a conversation.
 struct Story {
@@ -33,11 +42,18 @@ struct Story {
 pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let store = parts.store(false, None, &|text| ui.note(text)).context("cannot show")?;
     let story = read(store.reader(), &args.session)?;
+    let outline = outline(&story.events, &story.evidence);
     if ui.json {
-        ui.json(&as_json(&story))?;
+        let mut told = as_json(&story);
+        let row = &story.conversation;
+        summary::complete(&mut told, row, &outline, &story.events, &story.evidence);
+        ui.json(&told)?;
     } else {
+        let since = since(args.since.as_deref(), parts)?;
+        let page = page::Page::of(args, since, ui.width().is_some());
         head(&story.conversation, ui)?;
-        tell(&story, ui)?;
+        tell(&story, &page, &outline, ui)?;
+        summary::print(&outline, story.conversation.cwd.as_deref(), ui)?;
         tail(&story, ui)?;
     }
     for failed in &story.failed {
@@ -67,7 +83,8 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
 
 fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
     let version = row.agent_version.as_deref().map(one_line).unwrap_or_default();
-    let title = one_line(row.title.as_deref().unwrap_or(&row.native_id));
+    let about = row.title.as_deref().or(row.first_prompt.as_deref()).unwrap_or(&row.native_id);
+    let title = shorten(&one_line(about), TITLE_CHARS);
     ui.line(&Ui::tone(Tone::Strong, &title))?;
     ui.line(&format!("{} {version}  {}", one_line(&row.provider), one_line(&row.key)))?;
     if let Some(cwd) = &row.cwd {
@@ -76,33 +93,33 @@ fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
     if let Some(parent) = &row.parent {
         ui.line(&format!("started by {}", one_line(parent)))?;
     }
+    if let Some(origin) = &row.forked_from {
+        ui.line(&format!("forked from {}", one_line(origin)))?;
+    }
     if !row.models.is_empty() {
         ui.line(&format!("models {}", one_line(&row.models.join(", "))))?;
     }
     let time = |us: Option<i64>| us.map_or_else(|| "unknown".to_owned(), |us| Micros(us).human());
+    let known = row.last_us.zip(row.first_us).map(|(last, first)| span(last - first));
     ui.line(&format!(
-        "{} events, activity {} to {} UTC, {} failed calls, {} losses",
-        row.events,
+        "activity {} to {} UTC{}",
         time(row.first_us),
         time(row.last_us),
-        row.failed_calls,
-        row.losses
+        known.map(|span| format!(" ({span})")).unwrap_or_default()
+    ))?;
+    ui.line(&format!(
+        "{} prompts, {} events, {} failed calls, {} losses",
+        row.prompts, row.events, row.failed_calls, row.losses
     ))?;
     Ok(ui.line("")?)
 }
 
-fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
+fn tell(story: &Story, page: &page::Page, outline: &Outline, ui: &mut Ui) -> Result<()> {
+    let width = ui.width();
     let exits: HashMap<Uuid, i64> = story
         .evidence
         .iter()
         .filter_map(|e| Some((e.event_id, e.payload.get("exit_code")?.as_i64()?)))
-        .collect();
-    // A call is told by its result; only one without a result is told by its proposal.
-    let resolved: HashSet<&str> = story
-        .events
-        .iter()
-        .filter(|e| e.kind == EventKind::PostToolUse.as_str())
-        .filter_map(|e| e.call_id.as_deref())
         .collect();
     let mut diffs: HashMap<Uuid, Vec<&EvidenceRow>> = HashMap::new();
     for row in story.evidence.iter().filter(|e| e.kind == "file_diff") {
@@ -112,11 +129,14 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
     for checked in &story.checked {
         claims.entry(checked.claim.event_id).or_default().push(checked);
     }
-    for event in &story.events {
-        let proposal = event.kind == EventKind::PreToolUse.as_str();
-        if proposal && event.call_id.as_deref().is_some_and(|id| resolved.contains(id)) {
-            continue;
-        }
+    let contradicted = story.checked.iter().filter(|c| verify::is_contradicted(&c.finding));
+    let doubted: HashSet<Uuid> = contradicted.map(|c| c.claim.event_id).collect();
+    let chosen = page.choose(entries(&story.events), &doubted);
+    if chosen.earlier > 0 {
+        let how = "--all tells all; --head N, --tail N, --failed, --since WHEN a part";
+        ui.line(&format!("... {} earlier entries ({how})", chosen.earlier))?;
+    }
+    for event in chosen.entries {
         let told = Told {
             kind: &event.kind,
             outcome: event.outcome.as_deref(),
@@ -128,7 +148,11 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
         };
         let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
         let disagree = if event.disagrees { "  [sources disagree]" } else { "" };
-        ui.line(&format!("{time} {}{disagree}", line(&told)))?;
+        let took = outline.durations.get(&event.id).map(|ms| format!("  ({})", span(ms * 1_000)));
+        let more = format!("{}{disagree}", took.unwrap_or_default());
+        for line in lines::of(&told, &time, &more, width) {
+            ui.line(&line)?;
+        }
         for row in diffs.remove(&event.id).unwrap_or_default() {
             let diff = edit(row, story.conversation.cwd.as_deref());
             ui.line(&format!("         edit {diff}"))?;
@@ -140,6 +164,9 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
                 one_line(&checked.claim.text)
             ))?;
         }
+    }
+    if chosen.later > 0 {
+        ui.line(&format!("... {} later entries", chosen.later))?;
     }
     Ok(())
 }
