@@ -104,8 +104,8 @@ impl<'a> Export<'a> {
 
     /// Puts the conversation's key into a record of the full wire, so that it stands on its own.
     fn name_conversation(&self, record: &mut Value) {
-        if let Some(key) = self.key_on_wire() {
-            record["conversation"] = json!(key);
+        if let (Some(key), Value::Object(map)) = (self.key_on_wire(), record) {
+            map.insert("conversation".into(), json!(key));
         }
     }
 
@@ -192,10 +192,12 @@ impl<'a> Export<'a> {
                 "subject": row.subject,
                 "claimed_at": row.claimed_at,
             });
-            if let (Wire::Full, Some(turn)) = (self.wire, &row.turn_id) {
-                record["turn_id"] = json!(turn);
-            }
             self.name_conversation(&mut record);
+            if let (Wire::Full, Some(turn), Value::Object(map)) =
+                (self.wire, &row.turn_id, &mut record)
+            {
+                map.insert("turn_id".into(), json!(turn));
+            }
             self.put("claim", row.id, record.to_string().as_bytes());
         }
     }

@@ -60,7 +60,7 @@ impl Color {
 pub enum Command {
     /// Record one hook payload from stdin (run by the agent, prints nothing, always exits 0)
     #[command(
-        after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program)."
+        after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program).\n\n`fornax hook opencode` is started once by an OpenCode plugin (docs/hook.md) and reads a payload a line to the end."
     )]
     Hook(HookArgs),
     /// Read agents' histories into the store; a second run changes nothing

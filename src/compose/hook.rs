@@ -14,7 +14,7 @@ use crate::base::hash::Digest;
 use crate::base::limits::HOOK_WATCHDOG;
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::Message;
-use crate::ports::agent::{AgentFamily, HookInput};
+use crate::ports::agent::HookInput;
 use crate::ports::clock::Clock as _;
 use crate::ports::journal::{JournalReader as _, JournalWriter as _};
 use crate::ports::payload::{PayloadInput, Step};
@@ -93,9 +93,11 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
 
 /// Whether the agent that was named sends all its payloads to one process.
 fn is_stream(typed: &Typed) -> bool {
-    let named = |f: &Box<dyn AgentFamily>| Some(f.command_word()) == typed.agent.as_deref();
     typed.payload.is_none()
-        && families().iter().any(|f| named(f) && f.hook_input() == HookInput::Stream)
+        && families().iter().any(|family| {
+            typed.agent.as_deref() == Some(family.command_word())
+                && family.hook_input() == HookInput::Stream
+        })
 }
 
 fn record(typed: &Typed, home: &std::path::Path, started: Instant) {

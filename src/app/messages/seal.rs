@@ -47,7 +47,7 @@ pub(super) fn seal(key: &ConversationKey, told: Told, line: &Line) -> Result<Vec
             let record = LineageRecord { relation, related: related.to_string() };
             Ok(vec![sealing.sealed(Body::Lineage(record), 0)])
         }
-        Told::Fact(turns) => Ok(sealing.fact(turns)),
+        Told::Fact(turns) => Ok(sealing.fact(*turns)),
         Told::Loss(loss) => Ok(vec![sealing.loss(loss)]),
     }
 }

@@ -72,7 +72,7 @@ pub(super) enum Told {
         related: ConversationKey,
     },
     /// One fact, at the first and the last time it held.
-    Fact([TurnDraft; 2]),
+    Fact(Box<[TurnDraft; 2]>),
     Loss(LossDraft),
 }
 
@@ -333,7 +333,7 @@ fn fact(fields: &Fields<'_>) -> Result<Told, Refusal> {
     let at = |us: Option<i64>| us.filter(|us| *us > 0).map(|us| Micros(us).rfc3339());
     let (first, last) = (at(fields.integer_opt("first_us")?), at(fields.integer_opt("last_us")?));
     let told = |observed_at| TurnDraft { observed_at, ..turn.clone() };
-    Ok(Told::Fact([told(first), told(last)]))
+    Ok(Told::Fact(Box::new([told(first), told(last)])))
 }
 
 /// What another corpus lost. Its place was in that corpus' own source, which is not known here.

@@ -11,7 +11,7 @@ use crate::cli::table::{self, Column};
 use crate::cli::ui::{Tone, Ui};
 use crate::ports::reader::ConversationRow;
 use anyhow::{Context as _, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Conversations shown without `--limit`, unless JSON is asked for.
 const SHOWN: usize = 40;
@@ -72,9 +72,9 @@ fn is_filtered(args: &SessionsArgs) -> bool {
             .contains(&true)
 }
 
-fn as_json(branch: &Branch, in_tree: bool) -> serde_json::Value {
+fn as_json(branch: &Branch, in_tree: bool) -> Value {
     let row = &branch.row;
-    let mut told = json!({
+    let told = json!({
         "conversation": row.key,
         "provider": row.provider,
         "native_id": row.native_id,
@@ -93,10 +93,13 @@ fn as_json(branch: &Branch, in_tree: bool) -> serde_json::Value {
         "failed_calls": row.failed_calls,
         "losses": row.losses,
     });
-    if in_tree {
-        told["depth"] = json!(branch.depth);
+    match told {
+        Value::Object(mut map) if in_tree => {
+            map.insert("depth".to_owned(), json!(branch.depth));
+            Value::Object(map)
+        }
+        told => told,
     }
-    told
 }
 
 /// From the first activity to the last; neither is a beginning or an end.

@@ -16,6 +16,7 @@ use crate::cli::command::verify;
 use crate::cli::parts::Parts;
 use crate::cli::story::{Told, below};
 use crate::cli::ui::{Tone, Ui};
+use crate::cli::wrap;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
 };
@@ -107,10 +108,15 @@ fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
         time(row.last_us),
         known.map(|span| format!(" ({span})")).unwrap_or_default()
     ))?;
-    ui.line(&format!(
-        "{} prompts, {} events, {} failed calls, {} losses",
-        row.prompts, row.events, row.failed_calls, row.losses
-    ))?;
+    let counts = [
+        (row.prompts, "prompt", "s"),
+        (row.events, "event", "s"),
+        (row.failed_calls, "failed call", "s"),
+        (row.losses, "loss", "es"),
+    ];
+    let counts =
+        counts.map(|(n, word, more)| format!("{n} {word}{}", if n == 1 { "" } else { more }));
+    ui.line(&counts.join(", "))?;
     Ok(ui.line("")?)
 }
 
@@ -155,14 +161,12 @@ fn tell(story: &Story, page: &page::Page, outline: &Outline, ui: &mut Ui) -> Res
         }
         for row in diffs.remove(&event.id).unwrap_or_default() {
             let diff = edit(row, story.conversation.cwd.as_deref());
-            ui.line(&format!("         edit {diff}"))?;
+            ui.line(&wrap::cut(&format!("         edit {diff}"), width))?;
         }
         for checked in claims.remove(&event.id).unwrap_or_default() {
-            ui.line(&format!(
-                "         claim {} {}",
-                verify::verdict(&checked.finding),
-                one_line(&checked.claim.text)
-            ))?;
+            let (verdict, text) =
+                (verify::verdict(&checked.finding), one_line(&checked.claim.text));
+            ui.line(&wrap::cut(&format!("         claim {verdict} {text}"), width))?;
         }
     }
     if chosen.later > 0 {
