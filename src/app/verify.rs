@@ -7,7 +7,9 @@ use crate::domain::capability::{SignalAvailability, SignalClass};
 use crate::domain::command::CommandText;
 use crate::domain::event::{EventKind, Outcome};
 use crate::domain::record::Ingress;
-use crate::domain::verdict::{ClaimCase, Edit, Finding, ShellRun, Situation, Unseen, judge};
+use crate::domain::verdict::{
+    ClaimCase, Edit, Finding, Reason, ShellRun, Situation, Unseen, Verdict, judge,
+};
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, Reader, SeenAt,
 };
@@ -100,9 +102,21 @@ pub fn check(
         .rows
         .into_iter()
         .zip(findings)
-        .map(|(claim, finding)| Checked { claim, finding })
+        .map(|(claim, finding)| {
+            let finding = if trust.covers(&claim.ingress) { finding } else { doubted(finding) };
+            Checked { claim, finding }
+        })
         .collect();
     Ok(Checks { checked, failed })
+}
+
+/// A finding on a claim that only a third party says was made: for review at most.
+fn doubted(finding: Finding) -> Finding {
+    if !matches!(finding.verdict, Verdict::Verified | Verdict::Contradicted) {
+        return finding;
+    }
+    let rationale = format!("{}; the claim was told by third-party messages", finding.rationale);
+    Finding { verdict: Verdict::Review, reason: Reason::UntrustedIngress, rationale, ..finding }
 }
 
 /// Whether an event of this kind begins a turn.

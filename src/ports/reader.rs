@@ -121,6 +121,8 @@ pub struct ClaimRow {
     pub subject: String,
     pub claimed_at: String,
     pub order_us: i64,
+    /// The way in; `messages` only where nothing else told the claim.
+    pub ingress: String,
     pub seen: Option<SeenAt>,
 }
 

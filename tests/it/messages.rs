@@ -285,6 +285,59 @@ fn an_id_that_names_another_record_already_is_a_loss() {
 }
 
 #[test]
+fn what_is_seen_takes_its_id_back_and_its_facts_come_first() {
+    let seen = recorded();
+    let id = rows::texts(&seen, "SELECT lower(hex(uid)) FROM event WHERE outcome = 'failed'");
+    let id = uuid::Uuid::try_parse(&id[0]).unwrap().to_string();
+    let env = TestEnv::new();
+    let mut records = acme(101);
+    records[1]["id"] = json!(id);
+    records.push(json!({"type": "turn", "conversation": "conversation:claude_code:local:c1",
+        "fact": "cwd", "value": "/elsewhere", "first_us": 1}));
+    records.push(json!({"type": "lineage", "conversation": "conversation:claude_code:local:c1",
+        "relation": "parent", "related": "conversation:claude_code:local:aaa"}));
+    import(&env, &lines(&records));
+    assert_eq!(verdict(&env, "s-1", &[]).0, "review");
+    env.write("in/c1.jsonl", Claude::typical("c1").text());
+    env.ingest(&env.path("in"));
+    assert_eq!(verdict(&env, "c1", &[]).0, "contradicted");
+    let sessions = env.sessions();
+    let of = |id: &str| sessions.iter().find(|s| s["native_id"] == id).unwrap().clone();
+    assert_eq!(
+        (&of("c1")["cwd"], &of("c1")["failed_calls"]),
+        (&json!("/home/dev/demo"), &json!(1))
+    );
+    assert_eq!((&of("s-1")["events"], &of("s-1")["failed_calls"]), (&json!(1), &json!(0)));
+}
+
+#[test]
+fn a_claim_that_only_a_message_tells_is_for_review_against_what_was_seen() {
+    let env = recorded();
+    let of_answer = |column: &str| {
+        let sql = format!(
+            "SELECT {column} FROM event e JOIN sighting s ON s.event = e.id
+             JOIN conversation c ON c.id = e.conversation
+             WHERE c.native_id = 'c1' AND e.kind = 'assistant_message'"
+        );
+        rows::texts(&env, &sql)
+    };
+    let (said, turn) = (of_answer("lower(hex(uid))"), of_answer("turn_id"));
+    let said = uuid::Uuid::try_parse(&said[0]).unwrap().to_string();
+    let claim = json!({"type": "claim", "id": CLAIM, "source_event_id": said, "turn_id": turn[0],
+        "conversation": "conversation:claude_code:local:c1", "text": "The tests all passed.",
+        "subject": "test_result", "claimed_at": "2026-11-20T10:00:06Z"});
+    import(&env, &lines(&[claim]));
+    let answer = env.run(["verify", "c1", "--json"]).ok().json();
+    let of = |text: &str| -> (Value, Value) {
+        let findings = answer["findings"].as_array().unwrap();
+        let found = findings.iter().find(|f| f["claim"]["text"] == text).unwrap();
+        (found["verdict"].clone(), found["reason"].clone())
+    };
+    assert_eq!(of("All tests pass.").0, "contradicted");
+    assert_eq!(of("The tests all passed."), (json!("review"), json!("untrusted_ingress")));
+}
+
+#[test]
 fn secrets_are_cut_out_of_every_record_before_it_is_stored() {
     let secret = ["gh", "p_", &"A1b2C3".repeat(6)].concat();
     let env = TestEnv::new();

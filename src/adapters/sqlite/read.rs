@@ -17,18 +17,18 @@ use uuid::Uuid;
 
 const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
-     AND relation = 'parent' ORDER BY related_key LIMIT 1),
+     AND relation = 'parent' ORDER BY hearsay, related_key LIMIT 1),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'cwd'
-     ORDER BY first_us, value LIMIT 1),
+     ORDER BY hearsay, first_us, value LIMIT 1),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'title'
-     ORDER BY last_us DESC, value LIMIT 1),
+     ORDER BY hearsay, last_us DESC, value LIMIT 1),
     (SELECT group_concat(value, char(31)) FROM (SELECT value FROM visible_fact f
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
-     ORDER BY last_us DESC, value DESC LIMIT 1),
+     ORDER BY hearsay, last_us DESC, value DESC LIMIT 1),
     c.first_us, c.last_us, c.events, c.failed_calls, c.losses,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
-     AND relation = 'fork' ORDER BY related_key LIMIT 1),
+     AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
     (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'),
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
@@ -134,7 +134,7 @@ impl Reader for SqliteStore {
     fn claims(&self, conversation: i64) -> Result<Rows<ClaimRow>, StoreError> {
         let found = self.isolated(
             "SELECT k.uid, c.native_id, k.event_uid, k.turn_id, k.text, k.subject, k.claimed_at,
-                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path
+                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path, k.ingress
              FROM claim k JOIN conversation c ON c.id = k.conversation
              JOIN source src ON src.id = k.source AND src.generation = k.generation
              WHERE k.conversation = ?1 ORDER BY k.uid, src.kind, src.path, k.offset",
@@ -154,7 +154,7 @@ impl Reader for SqliteStore {
                     k.observed_at
              FROM visible_capability k JOIN conversation c ON c.id = k.conversation
              WHERE k.conversation = ?1
-             ORDER BY k.provider, k.signals DESC, k.notes DESC, k.observed_at",
+             ORDER BY k.provider, k.hearsay, k.signals DESC, k.notes DESC, k.observed_at",
             [conversation],
             |row| row.get::<_, String>(0),
             capability,
@@ -379,6 +379,7 @@ fn claim(row: &Row<'_>) -> rusqlite::Result<ClaimRow> {
         subject: row.get(5)?,
         claimed_at: row.get(6)?,
         order_us: row.get(7)?,
+        ingress: row.get(13)?,
         seen: Some(seen_at(row, 8)?),
     })
 }

@@ -183,7 +183,11 @@ impl<'a> Writer<'a> {
                 .map_err(map)?;
             if of != conversation || kind != event.kind.as_str() {
                 // Only a third party can bring an id that is not derived.
-                return self.taken_id(sealed, conversation);
+                if self.ingress == Ingress::Messages.as_str() {
+                    return self.taken_id(sealed, conversation);
+                }
+                self.take_back(row)?;
+                return self.event(sealed, event, conversation);
             }
             row
         };
@@ -213,6 +217,12 @@ impl<'a> Writer<'a> {
                 s.query_row(of, |r| r.get(0))
             })
             .map_err(map)
+    }
+
+    /// Removes the event that a third party gave the id of one that is seen now.
+    fn take_back(&mut self, row: i64) -> Result<(), StoreError> {
+        self.run("DELETE FROM sighting WHERE event = ?1", [row])?;
+        self.refold(row)
     }
 
     /// A loss: the id names another record already.
