@@ -10,9 +10,9 @@ use std::path::PathBuf;
     version,
     about,
     long_about = "An honest, local record of what coding agents did, and a check of what they claim against it.\n\n\
-        fornax records from Claude Code's hooks and transcripts and from Codex's rollout files, keeps typed\n\
-        evidence in a local SQLite store, and compares each claim (\"all tests passed\") with it. It has no\n\
-        daemon, uses no network and needs no account.",
+        fornax records from Claude Code's hooks and transcripts, from Codex's rollout files and from\n\
+        OpenCode's hooks, keeps typed evidence in a local SQLite store, and compares each claim (\"all tests\n\
+        passed\") with it. It has no daemon, uses no network and needs no account.",
     after_help = "Start here:\n  fornax ingest            read both agents' histories\n  fornax sessions          what was recorded\n  fornax verify            check the latest session of this folder\n\nExit codes: 0 done, 1 the answer is no, 64 usage, 65 bad data, 69 nothing there, 70 internal,\n74 I/O, 75 locked, 76 newer store. `fornax hook` is always 0."
 )]
 pub struct Cli {

@@ -1,6 +1,7 @@
 //! The hook's side: one frame, one write.
 
 use super::frame::encode;
+use super::unique::Unique;
 use super::{CLOSED_PREFIX, CURRENT, LOCK, SUFFIX};
 use crate::base::hash::Digest;
 use crate::base::limits::{JOURNAL_LOCK_WAIT, JOURNAL_SEGMENT_BYTES_MAX};
@@ -10,7 +11,6 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Appends frames to a home's journal, or to one private file in the runtime folder where the
@@ -19,25 +19,15 @@ pub struct JournalAppender {
     home: PathBuf,
     runtime: Option<PathBuf>,
     fsync: bool,
-    /// Makes names of own segments unique among processes: process id and time.
-    unique: String,
-    /// Makes them unique within this one, which may append many times.
-    named: AtomicU64,
+    /// Names own segments.
+    unique: Unique,
 }
 
 impl JournalAppender {
     /// An appender; `unique` must differ between processes (pid and time).
     pub fn new(home: &Path, runtime: Option<&Path>, fsync: bool, unique: String) -> Self {
         let (home, runtime) = (home.to_owned(), runtime.map(Path::to_owned));
-        Self { home, runtime, fsync, unique, named: AtomicU64::new(0) }
-    }
-
-    /// A name that no other segment has.
-    fn unique(&self) -> String {
-        match self.named.fetch_add(1, Ordering::Relaxed) {
-            0 => self.unique.clone(),
-            again => format!("{}-{again}", self.unique),
-        }
+        Self { home, runtime, fsync, unique: Unique::new(unique) }
     }
 
     fn append_in_home(&self, frame: &[u8]) -> io::Result<()> {
@@ -81,7 +71,7 @@ impl JournalAppender {
     }
 
     fn own_segment(&self, folder: &Path, frame: &[u8]) -> io::Result<()> {
-        let unique = self.unique();
+        let unique = self.unique.next();
         let temp = folder.join(format!("own-{unique}.tmp"));
         let mut file = open_append(&temp)?;
         file.write_all(frame)?;
@@ -94,7 +84,7 @@ impl JournalAppender {
     fn close_current(&self, folder: &Path) -> io::Result<()> {
         let lock = open_append(&folder.join(LOCK))?;
         if lock.try_lock().is_ok() {
-            let closed = folder.join(format!("{CLOSED_PREFIX}{}c{SUFFIX}", self.unique()));
+            let closed = folder.join(format!("{CLOSED_PREFIX}{}c{SUFFIX}", self.unique.next()));
             std::fs::rename(folder.join(CURRENT), closed)?;
         }
         Ok(())

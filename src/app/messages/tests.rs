@@ -98,6 +98,7 @@ fn a_refusal_names_the_key_and_the_rule_and_quotes_nothing() {
             json!("conversation:codex:local:s"),
             "event.conversation: does not agree with the rest",
         ),
+        ("claim", "conversation", json!("conversation:unknown:local:s"), "claim.provider: unknown"),
         (
             "evidence",
             "kind",

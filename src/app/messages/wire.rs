@@ -125,7 +125,8 @@ fn named(fields: &Fields<'_>, told: &Told) -> Result<Named, Refusal> {
         Told::Capabilities(capabilities) => Some(capabilities.provider.clone()),
         _ => None,
     };
-    if provider == Some(Provider::Unknown) {
+    let unknown = |p: &Provider| *p == Provider::Unknown;
+    if provider.as_ref().or(key.as_ref().map(ConversationKey::provider)).is_some_and(unknown) {
         return Err(Refusal::new("provider", "unknown"));
     }
     let noted = match told {
