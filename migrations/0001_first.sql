@@ -60,8 +60,9 @@ CREATE TABLE fact (
   PRIMARY KEY (conversation, name, value, source, generation)
 ) WITHOUT ROWID;
 CREATE INDEX fact_source ON fact (source, generation);
+-- hearsay: told by a third party only; it never comes before what was seen.
 CREATE VIEW visible_fact AS
-  SELECT f.* FROM fact f JOIN source s ON s.id = f.source AND s.generation = f.generation;
+  SELECT f.*, s.kind = 'messages' AS hearsay FROM fact f JOIN source s ON s.id = f.source AND s.generation = f.generation;
 
 -- One row an event; what it says is folded from its sightings.
 CREATE TABLE event (
@@ -76,6 +77,8 @@ CREATE TABLE event (
 );
 CREATE UNIQUE INDEX event_uid ON event (uid);
 CREATE INDEX event_order ON event (conversation, order_us);
+-- What a person typed, for lists.
+CREATE INDEX event_prompt ON event (conversation, order_us) WHERE kind = 'user_prompt_submit';
 
 CREATE TABLE sighting (
   id            INTEGER PRIMARY KEY,
@@ -203,7 +206,7 @@ CREATE TABLE lineage (
 CREATE INDEX lineage_related ON lineage (related_key);
 CREATE INDEX lineage_source ON lineage (source, generation);
 CREATE VIEW visible_lineage AS
-  SELECT l.* FROM lineage l JOIN source s ON s.id = l.source AND s.generation = l.generation;
+  SELECT l.*, s.kind = 'messages' AS hearsay FROM lineage l JOIN source s ON s.id = l.source AND s.generation = l.generation;
 
 CREATE TABLE capability (
   conversation   INTEGER NOT NULL REFERENCES conversation (id),
@@ -218,7 +221,7 @@ CREATE TABLE capability (
 ) WITHOUT ROWID;
 CREATE INDEX capability_source ON capability (source, generation);
 CREATE VIEW visible_capability AS
-  SELECT k.* FROM capability k JOIN source s ON s.id = k.source AND s.generation = k.generation;
+  SELECT k.*, s.kind = 'messages' AS hearsay FROM capability k JOIN source s ON s.id = k.source AND s.generation = k.generation;
 
 CREATE TABLE loss (
   id           INTEGER PRIMARY KEY,

@@ -8,6 +8,7 @@ mod subjects;
 
 use crate::adapters::agents::claude::ClaudeFamily;
 use crate::adapters::agents::codex::CodexFamily;
+use crate::adapters::agents::opencode::OpenCodeFamily;
 use crate::adapters::files::FsFiles;
 use crate::adapters::journal::JournalFolder;
 use crate::adapters::spool_dir::SpoolDir;
@@ -67,7 +68,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 /// Every adapter family, in the order in which files are shown to them.
 fn families() -> Vec<Box<dyn AgentFamily>> {
-    vec![Box::new(ClaudeFamily), Box::new(CodexFamily)]
+    vec![Box::new(ClaudeFamily), Box::new(CodexFamily), Box::new(OpenCodeFamily)]
 }
 
 #[expect(clippy::disallowed_methods, reason = "the environment is read here and nowhere else")]

@@ -90,10 +90,23 @@ impl<'a> Export<'a> {
         let capabilities = self.reader.capabilities(conversation.id)?;
         self.fail(capabilities.failed);
         for row in &capabilities.rows {
-            let record = capability_record(row, self.wire);
+            let mut record = capability_record(row, self.wire);
+            self.name_conversation(&mut record);
             self.put("capabilities", row.id, record.to_string().as_bytes());
         }
         self.additive(conversation)
+    }
+
+    /// The key of the conversation under way, where the wire carries it.
+    fn key_on_wire(&self) -> Option<&str> {
+        self.done.sessions.last().filter(|_| self.wire == Wire::Full).map(String::as_str)
+    }
+
+    /// Puts the conversation's key into a record of the full wire, so that it stands on its own.
+    fn name_conversation(&self, record: &mut Value) {
+        if let (Some(key), Value::Object(map)) = (self.key_on_wire(), record) {
+            map.insert("conversation".into(), json!(key));
+        }
     }
 
     /// Writes the manifest and answers what was done.
@@ -129,7 +142,8 @@ impl<'a> Export<'a> {
                 continue;
             };
             kept.insert(row.id);
-            let record = event_record(row, kind, native, self.wire);
+            let mut record = event_record(row, kind, native, self.wire);
+            self.name_conversation(&mut record);
             self.put("event", row.id, record.to_string().as_bytes());
         }
         kept
@@ -169,7 +183,7 @@ impl<'a> Export<'a> {
                 self.done.excluded.add("claim without an event on the wire", 1);
                 continue;
             };
-            let record = json!({
+            let mut record = json!({
                 "type": "claim",
                 "id": row.id,
                 "session_id": native,
@@ -178,6 +192,12 @@ impl<'a> Export<'a> {
                 "subject": row.subject,
                 "claimed_at": row.claimed_at,
             });
+            self.name_conversation(&mut record);
+            if let (Wire::Full, Some(turn), Value::Object(map)) =
+                (self.wire, &row.turn_id, &mut record)
+            {
+                map.insert("turn_id".into(), json!(turn));
+            }
             self.put("claim", row.id, record.to_string().as_bytes());
         }
     }
@@ -187,7 +207,7 @@ impl<'a> Export<'a> {
             self.done.excluded.add("evidence of an event that is not on the wire", 1);
             return;
         }
-        match evidence_record(row, native) {
+        match evidence_record(row, native, self.key_on_wire()) {
             Ok(record) => self.put("evidence", row.id, record.as_bytes()),
             Err(error) => {
                 self.done.failed.push(FailedRow { id: row.id.to_string(), error });
@@ -275,6 +295,8 @@ fn event_record(row: &EventRow, kind: &str, native: &str, wire: Wire) -> Value {
 #[derive(Serialize)]
 struct EvidenceOnWire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     extension: Option<&'a RawValue>,
     id: Uuid,
     kind: &'a str,
@@ -287,7 +309,11 @@ struct EvidenceOnWire<'a> {
     r#type: &'static str,
 }
 
-fn evidence_record(row: &EvidenceRow, native: &str) -> Result<String, String> {
+fn evidence_record(
+    row: &EvidenceRow,
+    native: &str,
+    conversation: Option<&str>,
+) -> Result<String, String> {
     let extension: Option<&RawValue> = row
         .extension
         .as_deref()
@@ -295,6 +321,7 @@ fn evidence_record(row: &EvidenceRow, native: &str) -> Result<String, String> {
         .transpose()
         .map_err(|e| format!("extension: {e}"))?;
     let record = EvidenceOnWire {
+        conversation,
         extension,
         id: row.id,
         kind: &row.kind,

@@ -97,6 +97,11 @@ fn field(value: &mut Option<Value>) -> Cut {
     value.as_mut().map(json).unwrap_or_default()
 }
 
+/// Redacts and cuts one text that stands alone; answers how many bytes were cut.
+pub(super) fn short_text(held: &mut String) -> usize {
+    string(held).bytes
+}
+
 /// Redacts and cuts one text in place.
 fn string(held: &mut String) -> Cut {
     let before = held.len();

@@ -1,7 +1,10 @@
 //! `fornax hook`: one payload in, one journal frame out, nothing printed, always in time.
 //!
 //! Observing never breaks what is observed. Whatever goes wrong becomes a counted loss in the
-//! journal; if even that cannot be written, the gap shows when the transcript is read.
+//! journal; if even that cannot be written, the gap shows when the transcript is read. `stream` is
+//! the same for an agent that sends all its payloads to one process.
+
+mod stream;
 
 use super::delivery::Delivery;
 use super::prepare::{SLACK_BYTES, prepare};
@@ -14,7 +17,7 @@ use crate::base::limits::{
 use crate::base::scan::{Caps, Progress, Scanner};
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::{Message, NormalizationOutcome};
-use crate::ports::agent::AgentFamily;
+use crate::ports::agent::{AgentAdapter, AgentFamily};
 use crate::ports::clock::Clock;
 use crate::ports::journal::JournalWriter;
 use crate::ports::payload::{PayloadInput, Step};
@@ -38,8 +41,8 @@ pub struct Hook<'a> {
     pub journal: &'a dyn JournalWriter,
     /// When the process started.
     pub started: Instant,
-    /// Bytes of journal that wait already.
-    pub waiting_bytes: u64,
+    /// Bytes of journal that wait already; asked once a payload.
+    pub waiting_bytes: &'a dyn Fn() -> u64,
 }
 
 /// How reading ended.
@@ -63,7 +66,14 @@ impl Hook<'_> {
             // Nothing was sent: nothing happened.
             return Ok(());
         }
-        self.journal.append(&self.delivery(&scanner, end)?)
+        let mut adapter = self.family.map(AgentFamily::hook_adapter);
+        let payload = payload(&scanner, end);
+        let delivery = self.delivery(&scanner, payload, adapter.as_deref_mut(), self.clock.now().0);
+        self.append(&delivery)
+    }
+
+    fn append(&self, delivery: &Delivery) -> io::Result<()> {
+        self.journal.append(&serde_json::to_vec(delivery).map_err(io::Error::other)?)
     }
 
     fn read(&self, input: &mut dyn PayloadInput, scanner: &mut Scanner) -> End {
@@ -85,9 +95,16 @@ impl Hook<'_> {
         }
     }
 
-    fn delivery(&self, scanner: &Scanner, end: End) -> io::Result<Vec<u8>> {
+    /// What the journal is told of one payload.
+    fn delivery(
+        &self,
+        scanner: &Scanner,
+        payload: Result<Value, LossReason>,
+        adapter: Option<&mut (dyn AgentAdapter + 'static)>,
+        at_us: i64,
+    ) -> Delivery {
         let mut delivery = Delivery {
-            at_us: self.clock.now().0,
+            at_us,
             provider: "unknown".to_owned(),
             adapter: String::new(),
             payload_hash: Digest::of(scanner.kept()).hex(),
@@ -96,29 +113,29 @@ impl Hook<'_> {
             ignored: None,
             unrecognized: None,
         };
-        match (self.family, payload(scanner, end)) {
-            (family, Err(reason)) => {
+        match (adapter, payload) {
+            (_, Err(reason)) => {
                 let members = scanner.whole_members();
-                let of = family.zip(members).and_then(|(f, m)| conversation_of(f, &m));
+                let of = self.family.zip(members).and_then(|(f, m)| conversation_of(f, &m));
                 delivery.messages.push(loss(of, reason, 1));
             }
             (None, Ok(_)) => delivery.messages.push(loss(None, LossReason::ProviderUnknown, 1)),
-            (Some(family), Ok(value)) => {
+            (Some(adapter), Ok(value)) => {
                 if scanner.cut_bytes() > 0 {
                     let cut = scanner.cut_bytes() as u64;
                     delivery.messages.push(loss(None, LossReason::TextCut, cut));
                 }
-                translate(family, &value, &mut delivery);
+                translate(adapter, &value, &mut delivery);
             }
         }
         if let Some(family) = self.family {
             family.provider().as_str().clone_into(&mut delivery.provider);
         }
         prepare(&mut delivery.messages);
-        if self.waiting_bytes > JOURNAL_UNDRAINED_BYTES_MAX {
+        if (self.waiting_bytes)() > JOURNAL_UNDRAINED_BYTES_MAX {
             slim(&mut delivery.messages);
         }
-        serde_json::to_vec(&delivery).map_err(io::Error::other)
+        delivery
     }
 }
 
@@ -137,8 +154,7 @@ fn payload(scanner: &Scanner, end: End) -> Result<Value, LossReason> {
     }
 }
 
-fn translate(family: &dyn AgentFamily, value: &Value, delivery: &mut Delivery) {
-    let mut adapter = family.hook_adapter();
+fn translate(adapter: &mut dyn AgentAdapter, value: &Value, delivery: &mut Delivery) {
     adapter.adapter_version().clone_into(&mut delivery.adapter);
     match adapter.normalize("", value) {
         NormalizationOutcome::Messages(messages) => delivery.messages.extend(messages),

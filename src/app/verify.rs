@@ -7,7 +7,9 @@ use crate::domain::capability::{SignalAvailability, SignalClass};
 use crate::domain::command::CommandText;
 use crate::domain::event::{EventKind, Outcome};
 use crate::domain::record::Ingress;
-use crate::domain::verdict::{ClaimCase, Edit, Finding, ShellRun, Situation, Unseen, judge};
+use crate::domain::verdict::{
+    ClaimCase, Edit, Finding, Reason, ShellRun, Situation, Unseen, Verdict, judge,
+};
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, Reader, SeenAt,
 };
@@ -32,11 +34,31 @@ pub struct Checks {
     pub failed: Vec<FailedRow>,
 }
 
+/// Whether what third-party messages told counts like what this program saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// It supports `review` at most.
+    BuiltIn,
+    /// The person vouches for whoever sent it.
+    Messages,
+}
+
+impl Trust {
+    fn covers(self, ingress: &str) -> bool {
+        ingress == Ingress::BuiltIn.as_str()
+            || (self == Self::Messages && ingress == Ingress::Messages.as_str())
+    }
+}
+
 /// Checks every claim of a conversation.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Checks, StoreError> {
+pub fn check(
+    reader: &dyn Reader,
+    conversation: &ConversationRow,
+    trust: Trust,
+) -> Result<Checks, StoreError> {
     let events = reader.events(conversation.id)?;
     let evidence = reader.evidence(conversation.id)?;
     let claims = reader.claims(conversation.id)?;
@@ -50,7 +72,7 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         c.capabilities.state_of(&SignalClass::ProcessResult)
     });
     let situation = Situation {
-        runs: runs(&events.rows, &evidence.rows, &order),
+        runs: runs(&events.rows, &evidence.rows, &order, trust),
         edits: edits(&evidence.rows, &order),
         unseen: unseen(&events.rows, &order),
         cwd: conversation.cwd.clone(),
@@ -84,6 +106,7 @@ pub fn check(reader: &dyn Reader, conversation: &ConversationRow) -> Result<Chec
         .into_iter()
         .zip(findings)
         .map(|(claim, finding)| {
+            let finding = if trust.covers(&claim.ingress) { finding } else { doubted(finding) };
             let places = finding.evidence_ids.iter();
             let evidence = places.filter_map(|id| Some((*id, (*seen.get(id)?).clone()))).collect();
             Checked { claim, finding, evidence }
@@ -101,6 +124,15 @@ fn seen_by_id<'a>(
     of_events.chain(evidence.iter().filter_map(|e| Some((e.id, e.seen.as_ref()?)))).collect()
 }
 
+/// A finding on a claim that only a third party says was made: for review at most.
+fn doubted(finding: Finding) -> Finding {
+    if !matches!(finding.verdict, Verdict::Verified | Verdict::Contradicted) {
+        return finding;
+    }
+    let rationale = format!("{}; the claim was told by third-party messages", finding.rationale);
+    Finding { verdict: Verdict::Review, reason: Reason::UntrustedIngress, rationale, ..finding }
+}
+
 /// Whether an event of this kind begins a turn.
 fn begins_turn(kind: &str) -> bool {
     kind == EventKind::UserPromptSubmit.as_str() || kind == EventKind::TurnStart.as_str()
@@ -111,10 +143,18 @@ fn runs(
     events: &[EventRow],
     evidence: &[EvidenceRow],
     order: &HashMap<Uuid, i64>,
+    trust: Trust,
 ) -> Vec<ShellRun> {
     let mut by_event: HashMap<Uuid, Vec<&EvidenceRow>> = HashMap::new();
     for row in evidence {
         by_event.entry(row.event_id).or_default().push(row);
+    }
+    for rows in by_event.values_mut() {
+        // What others say of it does not weaken what was seen.
+        let seen = |row: &&EvidenceRow| row.ingress == Ingress::BuiltIn.as_str();
+        if rows.iter().any(seen) {
+            rows.retain(seen);
+        }
     }
     let resolved: HashSet<&str> = events
         .iter()
@@ -126,7 +166,7 @@ fn runs(
         .filter(|e| is_run(e, &resolved))
         .filter_map(|e| {
             let of_event = by_event.get(&e.id).map(Vec::as_slice).unwrap_or_default();
-            run(e, of_event, *order.get(&e.id)?)
+            run(e, of_event, *order.get(&e.id)?, trust)
         })
         .collect()
 }
@@ -138,7 +178,7 @@ fn is_run(event: &EventRow, resolved: &HashSet<&str>) -> bool {
     event.kind == EventKind::PostToolUse.as_str() || pending
 }
 
-fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64) -> Option<ShellRun> {
+fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64, trust: Trust) -> Option<ShellRun> {
     let exit = evidence.iter().find(|e| e.kind == "exit_code");
     let command = exit
         .and_then(|e| command_text(e.payload.get("command")?))
@@ -167,7 +207,7 @@ fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64) -> Option<ShellR
             .tool_input
             .as_ref()
             .and_then(|input| input.get("workdir")?.as_str().map(str::to_owned)),
-        trusted: evidence.iter().all(|e| e.ingress == Ingress::BuiltIn.as_str()),
+        trusted: trust.covers(&event.ingress) && evidence.iter().all(|e| trust.covers(&e.ingress)),
         place: event.sightings.first().map(place).unwrap_or_default(),
         evidence_ids: evidence
             .iter()

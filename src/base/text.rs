@@ -14,9 +14,9 @@ pub fn cap(text: &str) -> (Cow<'_, str>, usize) {
     cap_to(text, TEXT_BYTES_MAX, TEXT_TAIL_BYTES)
 }
 
-/// As [`cap`], with other sizes; `tail` must be smaller than `max`.
+/// As [`cap`], with other sizes; `tail` must be smaller than `max`. Cutting again changes nothing.
 pub fn cap_to(text: &str, max: usize, tail: usize) -> (Cow<'_, str>, usize) {
-    if text.len() <= max {
+    if text.len() <= max || is_cut(text, max, tail) {
         return (Cow::Borrowed(text), 0);
     }
     let tail = tail.min(max);
@@ -26,6 +26,23 @@ pub fn cap_to(text: &str, max: usize, tail: usize) -> (Cow<'_, str>, usize) {
     let head = text.get(..head_end).unwrap_or_default();
     let rest = text.get(tail_start..).unwrap_or_default();
     (Cow::Owned(format!("{head}{}{rest}", cut_mark(cut))), cut)
+}
+
+/// Whether a text over the cap is one that was cut to it: a mark between a head and a tail that
+/// fit.
+fn is_cut(text: &str, max: usize, tail: usize) -> bool {
+    const END: &str = " bytes cut by fornax ...]\n";
+    if text.len() > max + cut_mark(usize::MAX).len() {
+        return false;
+    }
+    let from = ceil_boundary(text, text.len().saturating_sub(tail + END.len()));
+    let window = text.get(from..).unwrap_or_default();
+    let Some(end) = window.find(END).map(|at| from + at) else { return false };
+    let head = text.get(..end).and_then(|head| head.rfind("\n[... "));
+    head.is_some_and(|head| {
+        let count = text.get(head + "\n[... ".len()..end).unwrap_or_default();
+        head <= max - tail.min(max) && count.parse::<usize>().is_ok()
+    })
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -101,6 +118,19 @@ pub fn shorten(text: &str, max: usize) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn cutting_again_changes_nothing() {
+        let long = "\u{e9}x".repeat(5_000);
+        let (once, cut) = cap_to(&long, 1_000, 200);
+        assert!(cut > 0 && once.len() > 1_000);
+        assert_eq!(cap_to(&once, 1_000, 200), (Cow::Borrowed(once.as_ref()), 0));
+        // A mark in another place, or one without a number, is a text like any other.
+        let elsewhere = format!("{}{}", cut_mark(7), "y".repeat(1_000));
+        assert!(cap_to(&elsewhere, 1_000, 200).1 > 0);
+        let forged = once.replace(&cut.to_string(), "no");
+        assert!(cap_to(&forged, 1_000, 200).1 > 0);
+    }
 
     #[test]
     fn a_long_text_keeps_head_and_tail_and_says_how_much_is_gone() {

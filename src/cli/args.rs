@@ -10,9 +10,9 @@ use std::path::PathBuf;
     version,
     about,
     long_about = "An honest, local record of what coding agents did, and a check of what they claim against it.\n\n\
-        fornax records from Claude Code's hooks and transcripts and from Codex's rollout files, keeps typed\n\
-        evidence in a local SQLite store, and compares each claim (\"all tests passed\") with it. It has no\n\
-        daemon, uses no network and needs no account.",
+        fornax records from Claude Code's hooks and transcripts, from Codex's rollout files and from\n\
+        OpenCode's hooks, keeps typed evidence in a local SQLite store, and compares each claim (\"all tests\n\
+        passed\") with it. It has no daemon, uses no network and needs no account.",
     after_help = "Start here:\n  fornax ingest            read both agents' histories\n  fornax sessions          what was recorded\n  fornax verify            check the latest session of this folder\n\nExit codes: 0 done, 1 the answer is no, 64 usage, 65 bad data, 69 nothing there, 70 internal,\n74 I/O, 75 locked, 76 newer store. `fornax hook` is always 0."
 )]
 pub struct Cli {
@@ -60,12 +60,12 @@ impl Color {
 pub enum Command {
     /// Record one hook payload from stdin (run by the agent, prints nothing, always exits 0)
     #[command(
-        after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program)."
+        after_help = "Wire it in Claude Code's settings.json as the command of each hook:\n  {\"type\": \"command\", \"command\": \"fornax hook claude\", \"timeout\": 5}\n\nand in Codex's hooks.json as `fornax hook codex` (also as its `notify` program).\n\n`fornax hook opencode` is started once by an OpenCode plugin (docs/hook.md) and reads a payload a line to the end."
     )]
     Hook(HookArgs),
     /// Read agents' histories into the store; a second run changes nothing
     #[command(
-        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON"
+        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON\n  my-adapter | fornax ingest --messages -   records of a third party"
     )]
     Ingest(IngestArgs),
     /// Follow a rollout or transcript: store and print what happens
@@ -74,8 +74,14 @@ pub enum Command {
     )]
     Tail(TailArgs),
     /// List recorded conversations, latest first
+    #[command(
+        after_help = "Examples:\n  fornax sessions --since 2d --failed\n  fornax sessions --cwd . --tree\n  fornax sessions --text \"price rounding\" --json"
+    )]
     Sessions(SessionsArgs),
     /// Tell one conversation: prompts, calls with outcome, edits, claims, verdicts, losses
+    #[command(
+        after_help = "With --json everything is told, whatever is chosen.\n\nExamples:\n  fornax show 5c1d2f0a\n  fornax show 5c1d2f0a --failed\n  fornax show 5c1d2f0a --all | less -R"
+    )]
     Show(ShowArgs),
     /// Check the claims of a conversation against its evidence
     #[command(
@@ -122,6 +128,9 @@ pub struct IngestArgs {
     /// Files or folders [default: the homes of Claude Code and Codex]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Read canonical records (JSON lines, docs/messages.md) from a file, or from stdin with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "deep", "line_cap", "jobs"])]
+    pub messages: Option<PathBuf>,
     /// Compare everything that was read before, byte by byte
     #[arg(long)]
     pub deep: bool,
@@ -159,12 +168,24 @@ pub struct TailArgs {
 /// `fornax sessions`.
 #[derive(Debug, Args)]
 pub struct SessionsArgs {
-    /// Only this provider (claude_code, codex)
+    /// Only this provider (claude_code, codex, open_code, ...)
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
     /// Only conversations that began in or below this folder
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
+    /// Only conversations active since then: 2026-05-04, 2026-05-04T09:00:00Z, 30m, 2h, 3d, 1w
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Only conversations with a failed call
+    #[arg(long)]
+    pub failed: bool,
+    /// Only conversations whose title and prompts hold these words
+    #[arg(long, value_name = "WORDS")]
+    pub text: Option<String>,
+    /// Show conversations below the one that started them or that they were forked from
+    #[arg(long)]
+    pub tree: bool,
     /// At most so many
     #[arg(long, short = 'n', value_name = "N")]
     pub limit: Option<usize>,
@@ -179,6 +200,21 @@ pub struct ShowArgs {
     /// Whole texts; those that were cut when they were stored are read back from their sources
     #[arg(long)]
     pub full: bool,
+    /// Tell everything; on a terminal only the newest entries are told otherwise
+    #[arg(long, conflicts_with_all = ["head", "tail", "failed", "since"])]
+    pub all: bool,
+    /// Tell the first N entries
+    #[arg(long, value_name = "N", conflicts_with = "tail")]
+    pub head: Option<usize>,
+    /// Tell the last N entries
+    #[arg(long, value_name = "N")]
+    pub tail: Option<usize>,
+    /// Tell only what failed, was denied or interrupted, or contradicts the record
+    #[arg(long)]
+    pub failed: bool,
+    /// Tell only what happened since then: 2026-05-04, 2026-05-04T09:00:00Z, 30m, 2h, 3d
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
 }
 
 /// `fornax verify`.
@@ -190,6 +226,9 @@ pub struct VerifyArgs {
     /// Exit 0 only with something verified and nothing contradicted; 1 contradicted; 69 nothing
     #[arg(long)]
     pub exit_code: bool,
+    /// Let evidence of third-party messages count like evidence that fornax saw itself
+    #[arg(long)]
+    pub trust_messages: bool,
 }
 
 /// `fornax export-spool`.

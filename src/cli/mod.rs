@@ -10,3 +10,4 @@ pub mod parts;
 mod story;
 mod table;
 pub mod ui;
+mod wrap;

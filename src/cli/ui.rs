@@ -54,6 +54,15 @@ impl Ui {
         writeln!(self.out, "{value}")
     }
 
+    /// Columns of the terminal that stdout is; `None` when it is none.
+    pub fn width(&self) -> Option<usize> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+        Some(size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(80))
+    }
+
     /// Pushes out what was printed.
     ///
     /// # Errors

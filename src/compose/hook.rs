@@ -1,7 +1,8 @@
 //! The road of `fornax hook`: from stdin to the journal, silent, in time, exit 0.
 //!
 //! The work is done by a second thread; the first one waits for it until the deadline and then
-//! leaves, whatever the disk or the input does. A panic is caught and becomes a loss.
+//! leaves, whatever the disk or the input does. A panic is caught and becomes a loss. Where the
+//! agent sends a stream nobody waits for its end, and there is no deadline.
 
 use super::{families, fornax_home, path_variable, unique};
 use crate::adapters::journal::{JournalAppender, JournalFolder};
@@ -13,6 +14,7 @@ use crate::base::hash::Digest;
 use crate::base::limits::HOOK_WATCHDOG;
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::Message;
+use crate::ports::agent::HookInput;
 use crate::ports::clock::Clock as _;
 use crate::ports::journal::{JournalReader as _, JournalWriter as _};
 use crate::ports::payload::{PayloadInput, Step};
@@ -63,6 +65,7 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     let _ = signal_hook::flag::register(limit, Arc::new(AtomicBool::new(false)));
     let typed = typed(args.get(1..).unwrap_or_default());
     let home = fornax_home(typed.home.as_deref());
+    let is_stream = is_stream(&typed);
     let (done, finished) = sync_channel(1);
     let worker_home = home.clone();
     let worker = std::thread::Builder::new().spawn(move || {
@@ -73,8 +76,12 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     if worker.is_err() {
         return ExitCode::SUCCESS;
     }
-    let left = HOOK_WATCHDOG.saturating_sub(started.elapsed());
-    let reason = match finished.recv_timeout(left) {
+    let waited = if is_stream {
+        finished.recv().map_err(|_| RecvTimeoutError::Disconnected)
+    } else {
+        finished.recv_timeout(HOOK_WATCHDOG.saturating_sub(started.elapsed()))
+    };
+    let reason = match waited {
         Ok(()) => return ExitCode::SUCCESS,
         Err(RecvTimeoutError::Disconnected) => LossReason::HookFault,
         Err(RecvTimeoutError::Timeout) => LossReason::HookDeadline,
@@ -82,6 +89,15 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     // What was not recorded is said in the journal, where it is counted.
     let _ = appender(&home, false).append(&fault(reason));
     ExitCode::SUCCESS
+}
+
+/// Whether the agent that was named sends all its payloads to one process.
+fn is_stream(typed: &Typed) -> bool {
+    typed.payload.is_none()
+        && families().iter().any(|family| {
+            typed.agent.as_deref() == Some(family.command_word())
+                && family.hook_input() == HookInput::Stream
+        })
 }
 
 fn record(typed: &Typed, home: &std::path::Path, started: Instant) {
@@ -92,11 +108,14 @@ fn record(typed: &Typed, home: &std::path::Path, started: Instant) {
         .and_then(|word| families.iter().find(|f| f.command_word() == word))
         .map(AsRef::as_ref);
     let journal = appender(home, typed.fsync);
-    let waiting_bytes = JournalFolder::new(home, None, String::new()).waiting_bytes();
+    let folder = JournalFolder::new(home, None, String::new());
+    let waiting_bytes = || folder.waiting_bytes();
+    let waiting_bytes = &waiting_bytes;
     let hook = Hook { family, clock: &SystemClock, journal: &journal, started, waiting_bytes };
     // What cannot be written anywhere shows as a gap when the transcript is read.
     let _ = match &typed.payload {
         Some(bytes) => hook.run(&mut Argument(bytes)),
+        None if is_stream(typed) => hook.run_stream(&mut Stdin::new()),
         None => hook.run(&mut Stdin::new()),
     };
 }

@@ -102,6 +102,15 @@ impl ExtensionEnvelope {
         Self::new(provider, adapter_version, content_class, &fields)
     }
 
+    /// The same envelope, its version kept, with other content and without unknown keys; fails past
+    /// a bound.
+    pub fn with_fields(&self, fields: &RawValue) -> Result<Self, EnvelopeError> {
+        let envelope =
+            Self { fields: compacted(fields)?, unknown: BTreeMap::new(), ..self.clone() };
+        envelope.check_bounds()?;
+        Ok(envelope)
+    }
+
     /// Adds one key beside the named ones; fails on a named or present key, or past a bound.
     pub fn with_unknown(
         mut self,

@@ -90,6 +90,8 @@ crate::open_tag! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
+    /// A third party's message: says something only where nothing of ours was seen.
+    Message,
     /// A provider's second telling of a record (Codex `event_msg`, `item_completed`).
     Projection,
     /// A hook payload.
@@ -102,6 +104,7 @@ impl Channel {
     /// Small integer for the store; order is the rank.
     pub fn rank(self) -> i64 {
         match self {
+            Self::Message => 0,
             Self::Projection => 1,
             Self::Hook => 2,
             Self::Canonical => 3,

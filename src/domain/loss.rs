@@ -32,6 +32,8 @@ crate::open_tag! {
         TextCut = "text_cut",
         /// A payload that breaks the closed shape of its kind.
         PayloadInvalid = "payload_invalid",
+        /// A third-party message that breaks the shape of its type; `detail` is the key and the rule.
+        MessageInvalid = "message_invalid",
         /// A hook payload whose provider cannot be told.
         ProviderUnknown = "provider_unknown",
         /// A hook payload that is not one complete JSON value.

@@ -62,6 +62,15 @@ pub struct Homes<'a> {
     pub home: Option<PathBuf>,
 }
 
+/// What one run of `fornax hook <word>` is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookInput {
+    /// One payload; the agent waits until it is recorded.
+    Payload,
+    /// Payloads a line each, as they happen, to the end of the input; nobody waits.
+    Stream,
+}
+
 /// All adapters of one provider.
 pub trait AgentFamily: Send + Sync {
     fn provider(&self) -> Provider;
@@ -72,16 +81,25 @@ pub trait AgentFamily: Send + Sync {
     /// An adapter for hook payloads.
     fn hook_adapter(&self) -> Box<dyn AgentAdapter>;
 
+    /// How payloads come: most agents run a hook a payload.
+    fn hook_input(&self) -> HookInput {
+        HookInput::Payload
+    }
+
     /// An adapter for a file of `format`; `None` when the format is not this family's.
     fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>>;
 
-    /// The format of that name, when it is this family's.
-    fn format(&self, name: &str) -> Option<SourceFormat>;
+    /// The format of that name, when it is this family's; none for a family that keeps no files.
+    fn format(&self, _name: &str) -> Option<SourceFormat> {
+        None
+    }
 
     /// What a path selects in one native value of a file, exactly as decoding gives it before it is
     /// redacted and cut; `None` when it names no text or field of its own there. Never a whole
     /// record.
-    fn select(&self, native: &Value, path: &Selector) -> Option<Selected>;
+    fn select(&self, _native: &Value, _path: &Selector) -> Option<Selected> {
+        None
+    }
 
     /// The format of a file, when it is this provider's. Content decides, names only help.
     fn recognise(&self, sample: &SourceSample<'_>) -> Option<SourceFormat>;

@@ -40,6 +40,8 @@ pub struct ConversationRow {
     pub native_id: String,
     /// Key of the parent conversation.
     pub parent: Option<String>,
+    /// Key of the conversation that this one began as a copy of.
+    pub forked_from: Option<String>,
     pub cwd: Option<String>,
     pub title: Option<String>,
     pub models: Vec<String>,
@@ -49,6 +51,10 @@ pub struct ConversationRow {
     pub events: i64,
     pub failed_calls: i64,
     pub losses: i64,
+    /// How many prompts a person typed.
+    pub prompts: i64,
+    /// The first of them.
+    pub first_prompt: Option<String>,
 }
 
 /// Where a record was seen, for people and for read-back.
@@ -118,6 +124,8 @@ pub struct EventRow {
     pub order_us: i64,
     pub heuristic: bool,
     pub disagrees: bool,
+    /// The way in of the telling that counts; `messages` only where nothing else saw the event.
+    pub ingress: String,
     pub sightings: Vec<SeenAt>,
 }
 
@@ -150,6 +158,8 @@ pub struct ClaimRow {
     pub subject: String,
     pub claimed_at: String,
     pub order_us: i64,
+    /// The way in; `messages` only where nothing else told the claim.
+    pub ingress: String,
     pub seen: Option<SeenAt>,
 }
 
@@ -211,6 +221,12 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError>;
+
+    /// Every text that a person typed, with the id of its conversation.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError>;
 
     /// Conversations whose key or native id is `word`, else whose native id begins with it.
     ///

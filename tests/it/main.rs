@@ -20,10 +20,14 @@ mod growth;
 mod hook;
 mod ingest;
 mod losses;
+mod messages;
 mod model;
+mod opencode;
 mod order;
 mod read;
 mod redaction;
+mod sessions;
+mod show;
 mod support;
 mod tail;
 

@@ -1,6 +1,7 @@
 //! The drainer's side: take segments, read frames, remove what is stored.
 
 use super::frame::decode;
+use super::unique::Unique;
 use super::write::{open_append, runtime_name};
 use super::{CLOSED_PREFIX, CURRENT, DRAIN_LOCK, LOCK, NEWER_PREFIX, SUFFIX};
 use crate::base::limits::{DRAIN_WAIT, HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
@@ -17,7 +18,7 @@ pub struct JournalFolder {
     folder: PathBuf,
     /// The stand-in file in the runtime folder, when there is a runtime folder.
     runtime: Option<PathBuf>,
-    unique: String,
+    unique: Unique,
 }
 
 impl JournalFolder {
@@ -26,7 +27,7 @@ impl JournalFolder {
         Self {
             folder: home.join("journal"),
             runtime: runtime.map(|r| r.join(runtime_name(home))),
-            unique,
+            unique: Unique::new(unique),
         }
     }
 
@@ -49,11 +50,11 @@ impl JournalFolder {
         if !fs::symlink_metadata(runtime).is_ok_and(|m| m.is_file() && m.len() > 0) {
             return Ok(());
         }
-        let taken = runtime.with_extension(format!("{}.taken", self.unique));
+        let taken = runtime.with_extension(format!("{}.taken", self.unique.next()));
         fs::rename(runtime, &taken)?;
         let mut bytes = Vec::new();
         File::open(&taken)?.read_to_end(&mut bytes)?;
-        let temp = self.folder.join(format!("own-{}r.tmp", self.unique));
+        let temp = self.folder.join(format!("own-{}r.tmp", self.unique.next()));
         io::Write::write_all(&mut open_append(&temp)?, &bytes)?;
         fs::rename(&temp, self.closed_path("r"))?;
         fs::remove_file(&taken)
@@ -70,7 +71,7 @@ impl JournalFolder {
     }
 
     fn closed_path(&self, tag: &str) -> PathBuf {
-        self.folder.join(format!("{CLOSED_PREFIX}{}{tag}{SUFFIX}", self.unique))
+        self.folder.join(format!("{CLOSED_PREFIX}{}{tag}{SUFFIX}", self.unique.next()))
     }
 }
 
@@ -216,6 +217,27 @@ mod tests {
         let folder = JournalFolder::new(home.path(), None, "d".into());
         let _claim = folder.claim().unwrap().unwrap();
         assert_eq!(drained(&folder), ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}"]);
+    }
+
+    #[test]
+    fn segments_of_one_process_never_replace_each_other() {
+        let home = tempfile::tempdir().unwrap();
+        let writer = JournalAppender::new(home.path(), None, false, "w".into());
+        let folder = JournalFolder::new(home.path(), None, "d".into());
+        writer.append(b"{\"n\":0}").unwrap();
+        // Taken out of the way, and not stored: the store was locked.
+        assert_eq!(folder.segments().unwrap().len(), 1);
+        writer.append(b"{\"n\":1}").unwrap();
+        assert_eq!(folder.segments().unwrap().len(), 2);
+        // Somebody holds the lock: each frame gets a segment of its own.
+        let lock = open_append(&home.path().join("journal").join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        writer.append(b"{\"n\":2}").unwrap();
+        writer.append(b"{\"n\":3}").unwrap();
+        lock.unlock().unwrap();
+        let mut bodies = drained(&folder);
+        bodies.sort();
+        assert_eq!(bodies, ["{\"n\":0}", "{\"n\":1}", "{\"n\":2}", "{\"n\":3}"]);
     }
 
     #[test]

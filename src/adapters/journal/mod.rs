@@ -6,6 +6,7 @@
 
 mod drain;
 mod frame;
+mod unique;
 mod write;
 
 pub use drain::JournalFolder;

@@ -1,6 +1,7 @@
 //! The hook's side: one frame, one write.
 
 use super::frame::encode;
+use super::unique::Unique;
 use super::{CLOSED_PREFIX, CURRENT, LOCK, SUFFIX};
 use crate::base::hash::Digest;
 use crate::base::limits::{JOURNAL_LOCK_WAIT, JOURNAL_SEGMENT_BYTES_MAX};
@@ -18,14 +19,15 @@ pub struct JournalAppender {
     home: PathBuf,
     runtime: Option<PathBuf>,
     fsync: bool,
-    /// Makes names of own segments unique: process id and time.
-    unique: String,
+    /// Names own segments.
+    unique: Unique,
 }
 
 impl JournalAppender {
     /// An appender; `unique` must differ between processes (pid and time).
     pub fn new(home: &Path, runtime: Option<&Path>, fsync: bool, unique: String) -> Self {
-        Self { home: home.to_owned(), runtime: runtime.map(Path::to_owned), fsync, unique }
+        let (home, runtime) = (home.to_owned(), runtime.map(Path::to_owned));
+        Self { home, runtime, fsync, unique: Unique::new(unique) }
     }
 
     fn append_in_home(&self, frame: &[u8]) -> io::Result<()> {
@@ -69,19 +71,20 @@ impl JournalAppender {
     }
 
     fn own_segment(&self, folder: &Path, frame: &[u8]) -> io::Result<()> {
-        let temp = folder.join(format!("own-{}.tmp", self.unique));
+        let unique = self.unique.next();
+        let temp = folder.join(format!("own-{unique}.tmp"));
         let mut file = open_append(&temp)?;
         file.write_all(frame)?;
         if self.fsync {
             file.sync_data()?;
         }
-        std::fs::rename(&temp, folder.join(format!("{CLOSED_PREFIX}{}o{SUFFIX}", self.unique)))
+        std::fs::rename(&temp, folder.join(format!("{CLOSED_PREFIX}{unique}o{SUFFIX}")))
     }
 
     fn close_current(&self, folder: &Path) -> io::Result<()> {
         let lock = open_append(&folder.join(LOCK))?;
         if lock.try_lock().is_ok() {
-            let closed = folder.join(format!("{CLOSED_PREFIX}{}c{SUFFIX}", self.unique));
+            let closed = folder.join(format!("{CLOSED_PREFIX}{}c{SUFFIX}", self.unique.next()));
             std::fs::rename(folder.join(CURRENT), closed)?;
         }
         Ok(())

@@ -14,7 +14,10 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
         // Of several copies the one that knows its turn, then the first by place.
         "SELECT hex(uid), record FROM (SELECT u.uid, u.order_us, row_number() OVER (
             PARTITION BY u.uid ORDER BY u.turn_id IS NULL, s.path, u.offset) AS nth,
-            json_object('type', 'usage', 'session_id', c.native_id, 'scope', u.scope,
+            json_object('type', 'usage', 'conversation', c.key, 'session_id', c.native_id,
+            'id', substr(lower(hex(u.uid)), 1, 8) || '-' || substr(lower(hex(u.uid)), 9, 4)
+              || '-' || substr(lower(hex(u.uid)), 13, 4) || '-' || substr(lower(hex(u.uid)), 17, 4)
+              || '-' || substr(lower(hex(u.uid)), 21), 'scope', u.scope,
             'response_id', u.response_id, 'request_id', u.request_id, 'turn_id', u.turn_id,
             'model', u.model, 'copied_from', u.copied_from, 'input', u.input,
             'cached_input', u.cached_input, 'cache_write_input', u.cache_write_input,
@@ -36,8 +39,9 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
     (
         "turn",
         "SELECT f.name || ' ' || f.value || ' ' || c.key,
-            json_object('type', 'turn', 'session_id', c.native_id, 'fact', f.name,
-            'value', f.value)
+            json_object('type', 'turn', 'conversation', c.key, 'session_id', c.native_id,
+            'fact', f.name, 'value', f.value, 'first_us', min(f.first_us),
+            'last_us', max(f.last_us))
          FROM visible_fact f JOIN conversation c ON c.id = f.conversation
          WHERE f.conversation = ?1 GROUP BY f.name, f.value
          ORDER BY f.name, min(f.first_us), f.value",
@@ -45,7 +49,7 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
     (
         "loss",
         "SELECT s.path || ' ' || l.offset || ' ' || l.path || ' ' || l.reason || ' ' || l.detail,
-            json_object('type', 'loss', 'session_id', c.native_id, 'reason', l.reason,
+            json_object('type', 'loss', 'conversation', c.key, 'session_id', c.native_id, 'reason', l.reason,
             'detail', l.detail, 'count', l.count, 'source', s.path, 'offset', l.offset,
             'length', l.length, 'path', l.path)
          FROM loss l JOIN conversation c ON c.id = l.conversation
@@ -57,9 +61,10 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
 /// One row of a query above.
 pub(super) fn row(kind: &str, row: &Row<'_>) -> rusqlite::Result<AdditiveRow> {
     let own: String = row.get(0)?;
-    Ok(AdditiveRow {
-        id: ids::derive(&["additive", kind, &own]),
-        kind: kind.to_owned(),
-        record: json(row, 1)?,
-    })
+    // Usage has an id of its own; the others are told apart by what they say.
+    let id = match uuid::Uuid::try_parse(&own) {
+        Ok(id) if kind == "usage" => id,
+        _ => ids::derive(&["additive", kind, &own]),
+    };
+    Ok(AdditiveRow { id, kind: kind.to_owned(), record: json(row, 1)? })
 }

@@ -2,7 +2,8 @@
 //!
 //! Sightings are ranked by channel and then by the hash of what they say, so the order of arrival
 //! never matters. Each field is that of the best sighting that states it; sightings that state
-//! different outcomes are a disagreement, and it is kept.
+//! different outcomes are a disagreement, and it is kept. Third-party messages (rank 0) say something
+//! only of an event that nothing else saw.
 
 use crate::base::hash::{Digest, Hasher};
 
@@ -28,8 +29,16 @@ pub(super) fn best_first<T>(items: &mut [T], key: impl Fn(&T) -> (i64, &[u8])) {
     items.sort_by(|a, b| key(b).cmp(&key(a)));
 }
 
+/// Leaves messages out where something else was seen.
+pub(super) fn keep_heard<T>(items: &mut Vec<T>, rank: impl Fn(&T) -> i64) {
+    if items.iter().any(|item| rank(item) > 0) {
+        items.retain(|item| rank(item) > 0);
+    }
+}
+
 /// Folds a set of sightings (any order).
 pub(super) fn fold(mut said: Vec<Said>) -> Folded {
+    keep_heard(&mut said, |s| s.rank);
     best_first(&mut said, |s| (s.rank, &s.content_hash));
     let outcome = said.iter().find_map(|s| s.outcome.clone());
     let firm = |o: &String| o != "unknown" && o != "running";
@@ -75,6 +84,14 @@ mod tests {
             outcome: outcome.map(str::to_owned),
             order_us: i64::from(hash),
         }
+    }
+
+    #[test]
+    fn messages_say_nothing_of_what_something_else_saw() {
+        let both = fold(vec![said(0, 9, Some("ok")), said(2, 1, None)]);
+        assert_eq!((both.outcome, both.disagrees, both.order_us), (None, false, 1));
+        let alone = fold(vec![said(0, 9, Some("ok"))]);
+        assert_eq!(alone.outcome.as_deref(), Some("ok"));
     }
 
     #[test]

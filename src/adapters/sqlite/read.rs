@@ -1,6 +1,6 @@
 //! Queries: stable order, only visible generations, bad rows set aside by id.
 
-use super::fold::{Said, best_first, fold};
+use super::fold::{Said, best_first, fold, keep_heard};
 use super::open::{SqliteStore, map};
 use super::rows::{json, json_opt, seen_at, uuid};
 use crate::base::ids;
@@ -17,16 +17,23 @@ use uuid::Uuid;
 
 const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
-     AND relation = 'parent' ORDER BY related_key LIMIT 1),
+     AND relation = 'parent' ORDER BY hearsay, related_key LIMIT 1),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'cwd'
-     ORDER BY first_us, value LIMIT 1),
+     ORDER BY hearsay, first_us, value LIMIT 1),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'title'
-     ORDER BY last_us DESC, value LIMIT 1),
+     ORDER BY hearsay, last_us DESC, value LIMIT 1),
     (SELECT group_concat(value, char(31)) FROM (SELECT value FROM visible_fact f
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
-     ORDER BY last_us DESC, value DESC LIMIT 1),
-    c.first_us, c.last_us, c.events, c.failed_calls, c.losses FROM conversation c ";
+     ORDER BY hearsay, last_us DESC, value DESC LIMIT 1),
+    c.first_us, c.last_us, c.events, c.failed_calls, c.losses,
+    (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
+     AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
+    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'),
+    (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
+     JOIN source src ON src.id = s.source AND src.generation = s.generation
+     WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
+     ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1) FROM conversation c ";
 
 /// One sighting with what it states, before folding.
 struct Sighting {
@@ -46,6 +53,23 @@ impl Reader for SqliteStore {
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
     }
 
+    fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached(
+                "SELECT e.conversation, s.text FROM event e JOIN sighting s ON s.event = e.id
+                 JOIN source src ON src.id = s.source AND src.generation = s.generation
+                 WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL",
+            )
+            .map_err(map)?;
+        let mut rows = statement.query([]).map_err(map)?;
+        while let Some(row) = rows.next().map_err(map)? {
+            let id = row.get(0).map_err(map)?;
+            each(id, row.get_ref(1).ok().and_then(|v| v.as_str().ok()).unwrap_or_default());
+        }
+        Ok(())
+    }
+
     fn find_conversations(&self, word: &str) -> Result<Vec<ConversationRow>, StoreError> {
         let exact = format!("{CONVERSATION} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
         let found = self.all(&exact, [word], conversation)?;
@@ -63,7 +87,7 @@ impl Reader for SqliteStore {
             "SELECT e.uid, s.rank, s.content_hash, c.provider, c.native_id, e.kind, s.turn_id,
                     s.call_id, s.agent_id, s.outcome, s.tool_name, s.tool_input, s.tool_response,
                     s.text, s.raw, s.observed_at, s.clock_source, s.order_us, e.heuristic,
-                    src.path, s.offset, s.length, s.line_hash, s.path, s.idx
+                    src.path, s.offset, s.length, s.line_hash, s.path, s.idx, s.ingress
              FROM event e JOIN conversation c ON c.id = e.conversation
              JOIN sighting s ON s.event = e.id
              JOIN source src ON src.id = s.source AND src.generation = s.generation
@@ -107,7 +131,8 @@ impl Reader for SqliteStore {
     fn claims(&self, conversation: i64) -> Result<Rows<ClaimRow>, StoreError> {
         let found = self.isolated(
             "SELECT k.uid, c.native_id, k.event_uid, k.turn_id, k.text, k.subject, k.claimed_at,
-                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path, k.idx
+                    k.order_us, src.path, k.offset, k.length, k.line_hash, k.path, k.idx,
+                    k.ingress
              FROM claim k JOIN conversation c ON c.id = k.conversation
              JOIN source src ON src.id = k.source AND src.generation = k.generation
              WHERE k.conversation = ?1 ORDER BY k.uid, src.kind, src.path, k.offset",
@@ -127,7 +152,7 @@ impl Reader for SqliteStore {
                     k.observed_at
              FROM visible_capability k JOIN conversation c ON c.id = k.conversation
              WHERE k.conversation = ?1
-             ORDER BY k.provider, k.signals DESC, k.notes DESC, k.observed_at",
+             ORDER BY k.provider, k.hearsay, k.signals DESC, k.notes DESC, k.observed_at",
             [conversation],
             |row| row.get::<_, String>(0),
             capability,
@@ -250,6 +275,9 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<ConversationRow> {
         events: row.get(11)?,
         failed_calls: row.get(12)?,
         losses: row.get(13)?,
+        forked_from: row.get(14)?,
+        prompts: row.get(15)?,
+        first_prompt: row.get(16)?,
     })
 }
 
@@ -278,6 +306,7 @@ fn sighting(row: &Row<'_>) -> rusqlite::Result<Sighting> {
             heuristic: row.get(18)?,
             disagrees: false,
             sightings: vec![seen_at(row, 19)?],
+            ingress: row.get(25)?,
         },
     })
 }
@@ -298,6 +327,7 @@ fn combine(mut found: Vec<Sighting>) -> Option<EventRow> {
     );
     let mut sightings: Vec<_> =
         found.iter().flat_map(|s| s.row.sightings.iter().cloned()).collect();
+    keep_heard(&mut found, |s| s.rank);
     let mut rest = found.into_iter().map(|s| s.row);
     let mut event = rest.next()?;
     for other in rest {
@@ -347,6 +377,7 @@ fn claim(row: &Row<'_>) -> rusqlite::Result<ClaimRow> {
         subject: row.get(5)?,
         claimed_at: row.get(6)?,
         order_us: row.get(7)?,
+        ingress: row.get(14)?,
         seen: Some(seen_at(row, 8)?),
     })
 }

@@ -8,9 +8,10 @@ use super::open::map;
 use super::rows::place_params;
 use super::write::other;
 use crate::domain::event::EventKind;
+use crate::domain::loss::LossReason;
 use crate::domain::record::{
-    Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, LossRecord,
-    Sealed, UsageRecord,
+    Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, Ingress,
+    LossRecord, Sealed, UsageRecord,
 };
 use crate::domain::usage::UsageScope;
 use crate::ports::recorder::{Appended, StoreError};
@@ -57,8 +58,18 @@ impl<'a> Writer<'a> {
         };
         let added = match (&sealed.body, conversation) {
             (Body::Event(event), Some(id)) => self.event(sealed, event, id)?,
-            (Body::Evidence(evidence), Some(id)) => self.evidence(sealed, evidence, id)?,
-            (Body::Claim(claim), Some(id)) => self.claim(sealed, claim, id)?,
+            (Body::Evidence(evidence), Some(id)) => {
+                let added = self.evidence(sealed, evidence, id)?;
+                let told = (evidence.id.as_bytes(), evidence.payload.to_string());
+                let held = "SELECT payload = ?4 FROM evidence";
+                if added || self.told_before(held, told)? { added } else { self.taken_id(sealed, id)? }
+            }
+            (Body::Claim(claim), Some(id)) => {
+                let added = self.claim(sealed, claim, id)?;
+                let told = (claim.id.as_bytes(), claim.text.clone());
+                let held = "SELECT text = ?4 FROM claim";
+                if added || self.told_before(held, told)? { added } else { self.taken_id(sealed, id)? }
+            }
             (Body::Usage(usage), Some(id)) => self.usage(sealed, usage, id)?,
             (Body::Lineage(lineage), Some(id)) => self.run(
                 "INSERT OR IGNORE INTO lineage
@@ -165,10 +176,20 @@ impl<'a> Writer<'a> {
         let row: i64 = if new {
             self.tx.last_insert_rowid()
         } else {
-            self.tx
-                .prepare_cached("SELECT id FROM event WHERE uid = ?1")
-                .and_then(|mut s| s.query_row([uid], |r| r.get(0)))
-                .map_err(map)?
+            let (row, of, kind): (i64, i64, String) = self
+                .tx
+                .prepare_cached("SELECT id, conversation, kind FROM event WHERE uid = ?1")
+                .and_then(|mut s| s.query_row([uid], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))
+                .map_err(map)?;
+            if of != conversation || kind != event.kind.as_str() {
+                // Only a third party can bring an id that is not derived.
+                if self.ingress == Ingress::Messages.as_str() {
+                    return self.taken_id(sealed, conversation);
+                }
+                self.take_back(row)?;
+                return self.event(sealed, event, conversation);
+            }
+            row
         };
         let seen = self.sighting(sealed, event, row)?;
         if new {
@@ -180,6 +201,36 @@ impl<'a> Writer<'a> {
             self.refold(row)?;
         }
         Ok(new)
+    }
+
+    /// Whether a record that was not added says what the one of its id and source says already.
+    /// Derived ids always do, or differ by what a fold settles.
+    fn told_before(&self, held: &str, told: (&[u8; 16], String)) -> Result<bool, StoreError> {
+        if self.ingress != Ingress::Messages.as_str() {
+            return Ok(true);
+        }
+        let sql = format!("{held} WHERE uid = ?1 AND source = ?2 AND generation = ?3");
+        self.tx
+            .prepare_cached(&sql)
+            .and_then(|mut s| {
+                let of = params![told.0, self.source, self.generation, told.1];
+                s.query_row(of, |r| r.get(0))
+            })
+            .map_err(map)
+    }
+
+    /// Removes the event that a third party gave the id of one that is seen now.
+    fn take_back(&mut self, row: i64) -> Result<(), StoreError> {
+        self.run("DELETE FROM sighting WHERE event = ?1", [row])?;
+        self.refold(row)
+    }
+
+    /// A loss: the id names another record already.
+    fn taken_id(&mut self, sealed: &Sealed, conversation: i64) -> Result<bool, StoreError> {
+        let detail = "id: names another record".to_owned();
+        let reason = LossReason::MessageInvalid;
+        let loss = LossRecord { reason, detail, count: 1, at_us: 0 };
+        self.loss(sealed, &loss, Some(conversation))
     }
 
     fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {

@@ -1,9 +1,10 @@
 //! `fornax ingest`.
 
 use crate::app::ingest::{Ingest, Progress, Summary};
+use crate::app::messages::{self, Imported};
 use crate::app::resume::ReadOptions;
 use crate::base::limits::LINE_BYTES_MAX;
-use crate::base::text::one_line;
+use crate::base::text::{one_line, path_name};
 use crate::cli::args::IngestArgs;
 use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
@@ -12,12 +13,16 @@ use crate::domain::record::Tally;
 use crate::ports::files::{FileKind, Files};
 use anyhow::{Context as _, Result};
 use serde_json::json;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Reads histories into the store.
 pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let start = Instant::now();
+    if let Some(from) = &args.messages {
+        return run_messages(args, from, parts, ui);
+    }
     let roots = roots(args, parts)?;
     let mut store = parts
         .store(true, args.namespace.as_deref(), &|text| ui.note(text))
@@ -53,6 +58,33 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         print(&summary, took, ui)?;
     }
     Ok(exit_code(args, parts.files.as_ref(), &roots, &summary))
+}
+
+/// Reads records of third parties into the store.
+fn run_messages(args: &IngestArgs, from: &Path, parts: &Parts, ui: &mut Ui) -> Result<u8> {
+    let start = Instant::now();
+    let named = (from != Path::new("-")).then(|| parts.absolute(from));
+    let input: Box<dyn io::Read> = match &named {
+        Some(path) => parts
+            .files
+            .open(path, 0)
+            .map_err(|e| Exit::io(format!("cannot read {}: {e}", path.display())))?,
+        None => Box::new(io::stdin().lock()),
+    };
+    let mut store = parts
+        .store(true, args.namespace.as_deref(), &|text| ui.note(text))
+        .context("cannot open the store")?;
+    let name = named.as_deref().map(path_name);
+    let Imported { read, appended } = messages::import(input, name.as_deref(), store.recorder())?;
+    let summary = Summary { sources: 1, read, appended, ..Summary::default() };
+    let took = start.elapsed();
+    if ui.json {
+        ui.json(&as_json(&summary, took))?;
+    } else {
+        print(&summary, took, ui)?;
+    }
+    let nothing = summary.read.records.is_empty() && !summary.read.losses.is_empty();
+    Ok(if nothing { 65 } else { 0 })
 }
 
 /// 65 when the one file that was named is not one that fornax reads.

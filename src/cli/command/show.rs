@@ -1,16 +1,23 @@
 //! `fornax show`: one conversation as a story, or everything as JSON.
 
+mod lines;
+mod page;
+mod summary;
+
 use crate::app::lookup;
-use crate::app::verify::{Checked, check};
-use crate::base::text::one_line;
+use crate::app::outline::{Outline, entries, outline};
+use crate::app::verify::{Checked, Trust, check};
+use crate::base::text::{one_line, shorten};
 use crate::base::time::Micros;
+use crate::base::when::span;
 use crate::cli::args::ShowArgs;
 use crate::cli::command::full::{self, FullTexts};
+use crate::cli::command::sessions::since;
 use crate::cli::command::verify;
 use crate::cli::parts::Parts;
-use crate::cli::story::{Told, below, line};
+use crate::cli::story::{Told, below};
 use crate::cli::ui::{Tone, Ui};
-use crate::domain::event::EventKind;
+use crate::cli::wrap;
 use crate::domain::loss::LossReason;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
@@ -19,6 +26,9 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
+
+/// Characters of the title.
+const TITLE_CHARS: usize = 100;
 
 /// All that is told of a conversation.
 struct Story {
@@ -41,11 +51,18 @@ pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         let id = story.conversation.id;
         story.full = Some(full::read(parts, store.reader(), id, &story.events)?);
     }
+    let outline = outline(&story.events, &story.evidence);
     if ui.json {
-        ui.json(&as_json(&story))?;
+        let mut told = as_json(&story);
+        let row = &story.conversation;
+        summary::complete(&mut told, row, &outline, &story.events, &story.evidence);
+        ui.json(&told)?;
     } else {
+        let since = since(args.since.as_deref(), parts)?;
+        let page = page::Page::of(args, since, ui.width().is_some());
         head(&story.conversation, ui)?;
-        tell(&story, ui)?;
+        tell(&story, &page, &outline, ui)?;
+        summary::print(&outline, story.conversation.cwd.as_deref(), ui)?;
         tail(&story, ui)?;
     }
     for failed in &story.failed {
@@ -59,7 +76,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
     let events = reader.events(conversation.id)?;
     let evidence = reader.evidence(conversation.id)?;
     let claims = reader.claims(conversation.id)?;
-    let checks = check(reader, &conversation)?;
+    let checks = check(reader, &conversation, Trust::BuiltIn)?;
     let losses = reader.losses(Some(conversation.id))?;
     let failed = [events.failed, evidence.failed, claims.failed].concat();
     Ok(Story {
@@ -76,7 +93,8 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
 
 fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
     let version = row.agent_version.as_deref().map(one_line).unwrap_or_default();
-    let title = one_line(row.title.as_deref().unwrap_or(&row.native_id));
+    let about = row.title.as_deref().or(row.first_prompt.as_deref()).unwrap_or(&row.native_id);
+    let title = shorten(&one_line(about), TITLE_CHARS);
     ui.line(&Ui::tone(Tone::Strong, &title))?;
     ui.line(&format!("{} {version}  {}", one_line(&row.provider), one_line(&row.key)))?;
     if let Some(cwd) = &row.cwd {
@@ -85,33 +103,38 @@ fn head(row: &ConversationRow, ui: &mut Ui) -> Result<()> {
     if let Some(parent) = &row.parent {
         ui.line(&format!("started by {}", one_line(parent)))?;
     }
+    if let Some(origin) = &row.forked_from {
+        ui.line(&format!("forked from {}", one_line(origin)))?;
+    }
     if !row.models.is_empty() {
         ui.line(&format!("models {}", one_line(&row.models.join(", "))))?;
     }
     let time = |us: Option<i64>| us.map_or_else(|| "unknown".to_owned(), |us| Micros(us).human());
+    let known = row.last_us.zip(row.first_us).map(|(last, first)| span(last - first));
     ui.line(&format!(
-        "{} events, activity {} to {} UTC, {} failed calls, {} losses",
-        row.events,
+        "activity {} to {} UTC{}",
         time(row.first_us),
         time(row.last_us),
-        row.failed_calls,
-        row.losses
+        known.map(|span| format!(" ({span})")).unwrap_or_default()
     ))?;
+    let counts = [
+        (row.prompts, "prompt", "s"),
+        (row.events, "event", "s"),
+        (row.failed_calls, "failed call", "s"),
+        (row.losses, "loss", "es"),
+    ];
+    let counts =
+        counts.map(|(n, word, more)| format!("{n} {word}{}", if n == 1 { "" } else { more }));
+    ui.line(&counts.join(", "))?;
     Ok(ui.line("")?)
 }
 
-fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
+fn tell(story: &Story, page: &page::Page, outline: &Outline, ui: &mut Ui) -> Result<()> {
+    let width = ui.width();
     let exits: HashMap<Uuid, i64> = story
         .evidence
         .iter()
         .filter_map(|e| Some((e.event_id, e.payload.get("exit_code")?.as_i64()?)))
-        .collect();
-    // A call is told by its result; only one without a result is told by its proposal.
-    let resolved: HashSet<&str> = story
-        .events
-        .iter()
-        .filter(|e| e.kind == EventKind::PostToolUse.as_str())
-        .filter_map(|e| e.call_id.as_deref())
         .collect();
     let mut diffs: HashMap<Uuid, Vec<&EvidenceRow>> = HashMap::new();
     for row in story.evidence.iter().filter(|e| e.kind == "file_diff") {
@@ -121,11 +144,14 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
     for checked in &story.checked {
         claims.entry(checked.claim.event_id).or_default().push(checked);
     }
-    for event in &story.events {
-        let proposal = event.kind == EventKind::PreToolUse.as_str();
-        if proposal && event.call_id.as_deref().is_some_and(|id| resolved.contains(id)) {
-            continue;
-        }
+    let contradicted = story.checked.iter().filter(|c| verify::is_contradicted(&c.finding));
+    let doubted: HashSet<Uuid> = contradicted.map(|c| c.claim.event_id).collect();
+    let chosen = page.choose(entries(&story.events), &doubted);
+    if chosen.earlier > 0 {
+        let how = "--all tells all; --head N, --tail N, --failed, --since WHEN a part";
+        ui.line(&format!("... {} earlier entries ({how})", chosen.earlier))?;
+    }
+    for event in chosen.entries {
         let told = Told {
             kind: &event.kind,
             outcome: event.outcome.as_deref(),
@@ -137,21 +163,26 @@ fn tell(story: &Story, ui: &mut Ui) -> Result<()> {
         };
         let time = Ui::tone(Tone::Dim, &Micros(event.order_us).clock());
         let disagree = if event.disagrees { "  [sources disagree]" } else { "" };
-        ui.line(&format!("{time} {}{disagree}", line(&told)))?;
+        let took = outline.durations.get(&event.id).map(|ms| format!("  ({})", span(ms * 1_000)));
+        let more = format!("{}{disagree}", took.unwrap_or_default());
+        for line in lines::of(&told, &time, &more, width) {
+            ui.line(&line)?;
+        }
         if let Some(texts) = &story.full {
             full::print(event, texts.get(&event.id).map_or(&[], Vec::as_slice), ui)?;
         }
         for row in diffs.remove(&event.id).unwrap_or_default() {
             let diff = edit(row, story.conversation.cwd.as_deref());
-            ui.line(&format!("         edit {diff}"))?;
+            ui.line(&wrap::cut(&format!("         edit {diff}"), width))?;
         }
         for checked in claims.remove(&event.id).unwrap_or_default() {
-            ui.line(&format!(
-                "         claim {} {}",
-                verify::verdict(&checked.finding),
-                one_line(&checked.claim.text)
-            ))?;
+            let (verdict, text) =
+                (verify::verdict(&checked.finding), one_line(&checked.claim.text));
+            ui.line(&wrap::cut(&format!("         claim {verdict} {text}"), width))?;
         }
+    }
+    if chosen.later > 0 {
+        ui.line(&format!("... {} later entries", chosen.later))?;
     }
     Ok(())
 }

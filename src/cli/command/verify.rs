@@ -1,7 +1,7 @@
 //! `fornax verify`.
 
 use crate::app::lookup;
-use crate::app::verify::{Checked, Checks, check, place};
+use crate::app::verify::{Checked, Checks, Trust, check, place};
 use crate::base::text::one_line;
 use crate::cli::args::VerifyArgs;
 use crate::cli::parts::Parts;
@@ -24,7 +24,8 @@ const VERDICTS: [Verdict; 5] = [
 pub(super) fn run(args: &VerifyArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let store = parts.store(false, None, &|text| ui.note(text)).context("cannot verify")?;
     let conversation = find(args, parts, store.reader())?;
-    let checks = check(store.reader(), &conversation)?;
+    let trust = if args.trust_messages { Trust::Messages } else { Trust::BuiltIn };
+    let checks = check(store.reader(), &conversation, trust)?;
     if ui.json {
         ui.json(&as_json(&conversation, &checks))?;
     } else {
