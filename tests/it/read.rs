@@ -369,9 +369,15 @@ fn show_full_reads_every_cut_text_back_or_says_why_not() {
         assert!(shown.contains(end), "{end}");
     }
     assert!(!shown.contains("cut by fornax"), "a stored part stands for the whole");
-    assert!(env.run(["show", "c1"]).ok().stdout.contains("--full"));
+    let hint = |readable: usize| {
+        let shown = env.run(["show", "c1"]).ok().stdout;
+        let hint = format!("{readable} of 5 cut texts can be read back: fornax show c1 --full\n");
+        assert!(shown.ends_with(&hint), "{shown}");
+    };
+    hint(5);
 
     fs::remove_file(&file).unwrap();
+    hint(0);
     let shown = env.run(["show", "c1", "--full"]).ok().stdout;
     assert_eq!(shown.matches("[unavailable: source_missing]").count(), 4, "{shown}");
     let hooked = env.run(["show", "c1", "--full", "--json"]).ok().json();
