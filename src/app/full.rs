@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
 /// Fields of an event that can have been cut.
-const FIELDS: [&str; 3] = ["text", "tool_input", "tool_response"];
+pub const FIELDS: [&str; 3] = ["text", "tool_input", "tool_response"];
 
 /// A field that was cut, as its source tells it now.
 #[derive(Debug, Clone, PartialEq)]

@@ -154,7 +154,7 @@ fn a_mode_that_touches_nothing_of_the_selection_is_a_meta_failure() {
 fn a_deadline_that_passes_is_a_timeout_and_never_a_red() {
     let output = conformance(&["--self-test", "--timeout-ms", "1"]);
     assert_eq!(code(&output), 3, "{}", stdout(&output));
-    assert!(stdout(&output).contains("# ok 0, red 0, skip 90, timeout 1\n"));
+    assert!(stdout(&output).contains("# ok 0, red 0, skip 120, timeout 1\n"));
     let slow = conformance(&["--case", "RUN-02", "--timeout-ms", "1"]);
     assert_eq!(code(&slow), 3, "{}", stdout(&slow));
     assert!(stdout(&slow).contains("status: \"timeout\""));
@@ -185,6 +185,7 @@ fn every_subject_is_listed_with_its_claims_and_its_floor_of_cases() {
             ("builtin:keys", 11),
             ("builtin:envelope", 12),
             ("builtin:codex-rollout", 4),
+            ("builtin:readback", 15),
             ("builtin:runner", 18)
         ]
     );

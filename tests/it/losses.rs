@@ -170,3 +170,30 @@ fn an_empty_ledger_has_nothing_to_try() {
     assert!(env.run(["losses", "--recheck"]).ok().stdout.starts_with("nothing to try again"));
     env.run(["losses", "--recheck", "--by", "session"]).fails_with(64);
 }
+
+#[test]
+fn a_replay_that_fails_leaves_every_row_as_it_was() {
+    let env = TestEnv::new();
+    let mut session = Claude::new("c1");
+    session.prompt("go");
+    session.answer("done");
+    let first = session.text();
+    session.bash("ls", Ok("src"));
+    let rest = session.text().split_off(first.len());
+    let packed = |text: &str| zstd::encode_all(text.as_bytes(), 3).unwrap();
+    let (head, mut tail) = (packed(&first), packed(&rest));
+    let file = env.write("in/c1.jsonl.zst", [head.clone(), tail.clone()].concat());
+    env.ingest(&file);
+    as_of_an_older_fornax(&env);
+    let before = rows::told(&env);
+    let half = tail.len() / 2;
+    tail[half..].fill(0xff);
+    fs::write(&file, [head, tail].concat()).unwrap();
+    let ran = env.run(["losses", "--recheck", "--json"]).fails_with(1);
+    let report = ran.json();
+    let still = json!({"rechecked": 1, "recovered": 0, "still": 1, "unavailable": {}});
+    assert_eq!(of_reason(&report, "unrecognized"), still);
+    assert_eq!(report["failed"][0]["source"], file.to_str().unwrap());
+    assert!(ran.stderr.contains("its rows are kept"), "{}", ran.stderr);
+    rows::assert_same(&before, &rows::told(&env));
+}

@@ -369,9 +369,15 @@ fn show_full_reads_every_cut_text_back_or_says_why_not() {
         assert!(shown.contains(end), "{end}");
     }
     assert!(!shown.contains("cut by fornax"), "a stored part stands for the whole");
-    assert!(env.run(["show", "c1"]).ok().stdout.contains("--full"));
+    let hint = |readable: usize| {
+        let shown = env.run(["show", "c1"]).ok().stdout;
+        let hint = format!("{readable} of 5 cut texts can be read back: fornax show c1 --full\n");
+        assert!(shown.ends_with(&hint), "{shown}");
+    };
+    hint(5);
 
     fs::remove_file(&file).unwrap();
+    hint(0);
     let shown = env.run(["show", "c1", "--full"]).ok().stdout;
     assert_eq!(shown.matches("[unavailable: source_missing]").count(), 4, "{shown}");
     let hooked = env.run(["show", "c1", "--full", "--json"]).ok().json();
@@ -400,4 +406,21 @@ fn every_place_that_is_printed_is_a_locator_of_it() {
     }
     let ids = &found["findings"][0]["evidence_ids"];
     assert_eq!(found["findings"][0]["evidence"][0]["id"], ids[0]);
+}
+
+#[test]
+fn a_record_over_the_cap_is_verified_in_pieces_and_refused() {
+    let env = TestEnv::new();
+    let mut session = Claude::new("c1");
+    session.prompt("go");
+    session.answer(&"word ".repeat(14 << 20));
+    let file = env.write("in/c1.jsonl", session.text());
+    let cap = "100000000";
+    env.run(["ingest", "--line-cap", cap, file.to_str().unwrap()]).fails_with(0);
+    let place = locator(&env, "assistant_message");
+    let line = env.run(["read", &place]).one_line_error(1);
+    assert!(line.contains("format_unsupported"), "{line}");
+    OpenOptions::new().write(true).open(&file).unwrap().write_at(b"WORD", 60_000_000).unwrap();
+    let line = env.run(["read", &place]).one_line_error(1);
+    assert!(line.contains("line_changed"), "{line}");
 }

@@ -1,6 +1,6 @@
 //! `fornax show --full`: whole texts under each event, those that were cut read back.
 
-use crate::app::full::{FullText, full_texts};
+use crate::app::full::{FIELDS, FullText, full_texts};
 use crate::app::readback::{ReadBack, ReadError};
 use crate::base::limits::LINE_BYTES_MAX;
 use crate::base::text::printable;
@@ -31,6 +31,25 @@ pub(super) fn read(
         ReadError::Store(error) => error.into(),
         other => Exit::io(other.to_string()).into(),
     })
+}
+
+/// How many texts of a conversation were cut, and how many of them can be read back. Reads none.
+pub(super) fn count(
+    parts: &Parts,
+    reader: &dyn Reader,
+    conversation: i64,
+) -> Result<(usize, usize)> {
+    let mut cuts = reader.lost(Some(conversation), LossReason::TextCut.as_str())?;
+    // A piece of evidence repeats what its event holds.
+    cuts.retain(|cut| FIELDS.contains(&cut.detail.as_str()));
+    let mut readback = ReadBack::new(parts.files.as_ref(), &parts.families, reader, false);
+    let mut present = 0;
+    for cut in &cuts {
+        if let Some(locator) = cut.seen.locator() {
+            present += usize::from(readback.is_present(&locator)?);
+        }
+    }
+    Ok((cuts.len(), present))
 }
 
 /// An event's cut fields as JSON.

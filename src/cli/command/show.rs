@@ -64,6 +64,13 @@ pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         tell(&story, &page, &outline, ui)?;
         summary::print(&outline, story.conversation.cwd.as_deref(), ui)?;
         tail(&story, ui)?;
+        let (cut, present) = full::count(parts, store.reader(), story.conversation.id)?;
+        if cut > 0 && !args.full {
+            let id = one_line(&story.conversation.native_id);
+            ui.line(&format!(
+                "  {present} of {cut} cut texts can be read back: fornax show {id} --full"
+            ))?;
+        }
     }
     for failed in &story.failed {
         ui.note(&format!("row {} could not be read: {}", failed.id, failed.error));
@@ -210,18 +217,8 @@ fn tail(story: &Story, ui: &mut Ui) -> Result<()> {
             let detail = one_line(&loss.detail);
             ui.line(&format!("  {} {unit} {} ({detail})", loss.count, loss.reason))?;
         }
-        if story.full.is_none() && story.losses.iter().any(is_cut) {
-            let id = one_line(&story.conversation.native_id);
-            ui.line(&format!(
-                "  `fornax show {id} --full` reads cut texts back from their source"
-            ))?;
-        }
     }
     Ok(())
-}
-
-fn is_cut(loss: &LossRow) -> bool {
-    loss.reason == LossReason::TextCut.as_str()
 }
 
 fn as_json(story: &Story) -> Value {

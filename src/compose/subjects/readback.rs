@@ -23,6 +23,7 @@ use crate::ports::reader::{EventRow, Reader as _};
 use crate::ports::recorder::{Batch, Expect, Recorder as _, SourceSpec};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -134,20 +135,33 @@ fn open(folder: &Path) -> Result<SqliteStore, String> {
     let home = folder.join("home");
     fs::create_dir_all(&home).and_then(|()| fs::create_dir_all(folder.join("in"))).map_err(text)?;
     let home = fs::canonicalize(home).map_err(text)?;
-    let file = home.join("store.db");
     let open = || {
         SqliteStore::open(&OpenOptions { home: &home, namespace: None, create: true }).map_err(text)
     };
     // An empty store is made once a process and copied from then on.
-    static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
+    static EMPTY: OnceLock<Vec<(OsString, Vec<u8>)>> = OnceLock::new();
     if EMPTY.get().is_none() {
         drop(open()?);
-        let _ = EMPTY.set(fs::read(&file).map_err(text)?);
-    }
-    if let (false, Some(empty)) = (file.exists(), EMPTY.get()) {
-        fs::write(&file, empty).map_err(text)?;
+        let _ = EMPTY.set(files_of(&home).map_err(text)?);
+    } else if !home.join("store.db").exists() {
+        for (name, bytes) in EMPTY.get().into_iter().flatten() {
+            fs::write(home.join(name), bytes).map_err(text)?;
+        }
     }
     open()
+}
+
+/// The files of a closed store: the database and its log, not the index that both are mapped by.
+fn files_of(home: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(home)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if !name.to_string_lossy().ends_with("-shm") && entry.file_type()?.is_file() {
+            files.push((name, fs::read(entry.path())?));
+        }
+    }
+    Ok(files)
 }
 
 fn text(error: impl std::fmt::Display) -> String {
