@@ -136,7 +136,10 @@ impl<'a> Export<'a> {
     /// Exports events; answers the ids of those that went out.
     fn events(&mut self, rows: &[EventRow], native: &str) -> HashSet<Uuid> {
         let mut kept = HashSet::new();
+        let mut order = 0;
         for row in rows {
+            // Events of one time stay in their order, wherever they are read back.
+            order = row.order_us.max(order + 1);
             let Some(kind) = self.kind_on_wire(&row.kind) else {
                 self.done.excluded.add(&format!("event kind {}", row.kind), 1);
                 continue;
@@ -144,6 +147,9 @@ impl<'a> Export<'a> {
             kept.insert(row.id);
             let mut record = event_record(row, kind, native, self.wire);
             self.name_conversation(&mut record);
+            if let (Wire::Full, Value::Object(map)) = (self.wire, &mut record) {
+                map.insert("order_us".into(), json!(order));
+            }
             self.put("event", row.id, record.to_string().as_bytes());
         }
         kept

@@ -114,6 +114,13 @@ fn a_full_spool_comes_back_into_an_empty_home_to_the_byte() {
         told
     };
     assert_eq!(told(&other), told(&env));
+    let order = |env: &TestEnv, session: &str| -> Vec<Value> {
+        let answer = env.run(["show", session, "--json"]).ok().json();
+        answer["events"].as_array().unwrap().iter().map(|e| e["id"].clone()).collect()
+    };
+    for session in ["c1", "x1", "ses_a1"] {
+        assert_eq!(order(&other, session), order(&env, session), "{session}");
+    }
 }
 
 #[test]

@@ -116,16 +116,10 @@ impl<'a> Fields<'a> {
     }
 
     /// An RFC 3339 time, as spelled.
-    pub(super) fn time_opt(&self, key: &'static str) -> Taken<Option<String>> {
-        match self.text_opt(key)? {
-            None => Ok(None),
-            Some(text) if Micros::parse(text).is_some() => Ok(Some(text.to_owned())),
-            Some(_) => Err(Refusal::new(key, "not an RFC 3339 time")),
-        }
-    }
-
     pub(super) fn time(&self, key: &'static str) -> Taken<String> {
-        self.time_opt(key)?.ok_or_else(|| Refusal::new(key, "missing"))
+        let text = self.text(key)?;
+        let time = Micros::parse(text).map(|_| text.to_owned());
+        time.ok_or_else(|| Refusal::new(key, "not an RFC 3339 time"))
     }
 
     pub(super) fn integer_opt(&self, key: &'static str) -> Taken<Option<i64>> {

@@ -34,7 +34,9 @@ const RANK: i64 = 0;
 pub(super) fn seal(key: &ConversationKey, told: Told, line: &Line) -> Result<Vec<Sealed>, Refusal> {
     let sealing = Sealing { key, line };
     match told {
-        Told::Event { id, draft, clock } => Ok(sealing.event(id, *draft, clock)),
+        Told::Event { id, draft, clock, order_us } => {
+            Ok(sealing.event(id, *draft, clock, order_us))
+        }
         Told::Evidence(evidence) => sealing.evidence(*evidence),
         Told::Claim { id, event_id, turn_id, text, subject, at } => {
             let (order_us, claimed_at) = (order(&at), at);
@@ -75,7 +77,13 @@ impl Sealing<'_> {
         (first, losses.collect())
     }
 
-    fn event(&self, id: Uuid, mut draft: EventDraft, clock_source: ClockSource) -> Vec<Sealed> {
+    fn event(
+        &self,
+        id: Uuid,
+        mut draft: EventDraft,
+        clock_source: ClockSource,
+        order_us: Option<i64>,
+    ) -> Vec<Sealed> {
         self.key.native_id().clone_into(&mut draft.conversation);
         let (Some(Message::Event(draft)), losses) = self.prepared(Message::Event(draft)) else {
             return Vec::new();
@@ -94,7 +102,7 @@ impl Sealing<'_> {
             tool_response: draft.tool_response,
             text: draft.text,
             raw: draft.raw,
-            order_us: order(&observed_at),
+            order_us: order_us.unwrap_or_else(|| order(&observed_at)),
             observed_at,
             clock_source,
             rank: RANK,
@@ -185,6 +193,7 @@ impl Sealing<'_> {
 
     fn usage(&self, id: Option<Uuid>, mut draft: UsageDraft) -> Vec<Sealed> {
         self.key.native_id().clone_into(&mut draft.conversation);
+        draft.observed_at = draft.observed_at.map(|text| redact::text(&text).into_owned());
         let (prepared, _) = self.prepared(Message::Usage(draft));
         let Some(Message::Usage(usage)) = prepared else { return Vec::new() };
         let hash = self.line.hash.short_hex();

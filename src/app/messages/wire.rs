@@ -52,6 +52,8 @@ pub(super) enum Told {
         id: Uuid,
         draft: Box<EventDraft>,
         clock: ClockSource,
+        /// Where it stands among the events of its conversation; else its time says it.
+        order_us: Option<i64>,
     },
     Evidence(Box<EvidenceTold>),
     Claim {
@@ -175,7 +177,8 @@ fn event(fields: &Fields<'_>) -> Result<Told, Refusal> {
         raw: fields.value("raw").cloned(),
         ..EventDraft::new("", kind, native, Channel::Message)
     };
-    Ok(Told::Event { id, draft: Box::new(draft), clock })
+    let order_us = fields.count_opt("order_us")?;
+    Ok(Told::Event { id, draft: Box::new(draft), clock, order_us })
 }
 
 /// The extension alone, as it is spelled.
@@ -307,7 +310,8 @@ fn usage(fields: &Fields<'_>) -> Result<Told, Refusal> {
             total: fields.count_opt("total")?,
         },
         copied_from: fields.id_opt("copied_from")?,
-        observed_at: fields.time_opt("observed_at")?,
+        // As the provider spells it, which need not be a time.
+        observed_at: fields.id_opt("observed_at")?,
         path: String::new(),
     };
     Ok(Told::Usage { id: fields.uuid_opt("id")?, draft: Box::new(draft) })
