@@ -90,11 +90,26 @@ pub(super) struct Ended {
     pub(super) diffs_told: bool,
 }
 
-/// A process that a call left running, by its session id.
+/// A process or script that a call left running; later calls name it by its session or cell id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Running {
+    /// Id and full name of the call that began it, and that call's turn.
     pub(super) call: String,
+    pub(super) name: String,
+    pub(super) turn: Option<String>,
     pub(super) command: Value,
+}
+
+impl Running {
+    /// The key of a process, from the session id that `write_stdin` names.
+    pub(super) fn of_session(id: &str) -> String {
+        format!("session:{}", id.trim())
+    }
+
+    /// The key of a script, from the cell id that `wait` names.
+    pub(super) fn of_cell(id: &str) -> String {
+        format!("cell:{}", id.trim())
+    }
 }
 
 /// All calls of one source that matter for what comes next.
@@ -165,16 +180,18 @@ impl Calls {
             || self.running.iter().any(|(_, process)| process.call == id)
     }
 
-    pub(super) fn start(&mut self, session: &str, process: Running) {
-        self.running.insert_capped(session, process, RUNNING_MAX);
+    /// Keeps what runs on; `key` is one of `Running::of_session`, `Running::of_cell`.
+    pub(super) fn start(&mut self, key: &str, running: Running) {
+        self.running.insert_capped(key, running, RUNNING_MAX);
     }
 
-    pub(super) fn running(&self, session: &str) -> Option<&Running> {
-        self.running.get(session)
+    pub(super) fn running(&self, key: &str) -> Option<&Running> {
+        self.running.get(key)
     }
 
-    pub(super) fn stop(&mut self, session: &str) {
-        self.running.remove(session);
+    /// Takes out what has ended.
+    pub(super) fn stop(&mut self, key: &str) -> Option<Running> {
+        self.running.remove(key)
     }
 }
 
@@ -222,7 +239,9 @@ mod tests {
     #[test]
     fn a_call_that_left_a_process_running_stays_known() {
         let mut calls = Calls::default();
-        calls.start("7", Running { call: "c1".to_owned(), command: json!("make") });
+        let name = "exec_command".to_owned();
+        let running = Running { call: "c1".to_owned(), name, turn: None, command: json!("make") };
+        calls.start("7", running);
         assert!(calls.knows("c1"));
         calls.stop("7");
         assert!(!calls.knows("c1"));

@@ -9,6 +9,7 @@ mod bare;
 mod bounded;
 mod calls;
 mod completed;
+mod continued;
 mod copied;
 mod events;
 mod headers;
@@ -36,7 +37,7 @@ use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, Source
 use std::path::{Path, PathBuf};
 
 /// Version of the translation, written into provenance and capability notes.
-pub const ADAPTER_VERSION: &str = "0.1.0";
+pub const ADAPTER_VERSION: &str = "0.2.0";
 
 /// Rollout of September 2025 on: `{timestamp, type, payload}` a line.
 pub const FORMAT_ROLLOUT: &str = "codex_rollout";

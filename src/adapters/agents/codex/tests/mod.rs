@@ -1,5 +1,6 @@
 //! Behaviour of the Codex adapters, over small fixtures and, where present, over real files.
 
+mod continued;
 mod corpus;
 mod history;
 mod hooks;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 const CASES: &[&str] = &[
     "bare_lines",
     "code_mode",
+    "continued_calls",
     "document",
     "fork_with_copied_history",
     "paginated",
