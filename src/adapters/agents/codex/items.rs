@@ -15,8 +15,8 @@ pub(super) const CANONICAL: &str = "canonical";
 pub(super) const PROJECTED: &str = "projected";
 
 impl Work<'_> {
-    /// A response item, enveloped or bare. `inherited`: the parent's prompt, not this thread's.
-    pub(super) fn response_item(&mut self, item: &Value, inherited: bool) -> Verdict {
+    /// A response item, enveloped or bare.
+    pub(super) fn response_item(&mut self, item: &Value) -> Verdict {
         let tag = match (name(item, "type"), name(item, "role")) {
             (Some(tag), _) => tag,
             (None, Some(_)) => "message",
@@ -25,7 +25,7 @@ impl Work<'_> {
             }
         };
         match tag {
-            "message" => self.message(item, inherited),
+            "message" => self.message(item),
             "agent_message" => self.agent_message(item),
             "reasoning" => Verdict::Ignored("reasoning"),
             "function_call" => self.function_call(item),
@@ -46,9 +46,9 @@ impl Work<'_> {
         }
     }
 
-    fn message(&mut self, item: &Value, inherited: bool) -> Verdict {
+    fn message(&mut self, item: &Value) -> Verdict {
         match name(item, "role") {
-            Some("user") => self.user_message(item, inherited),
+            Some("user") => self.user_message(item),
             Some("assistant") => self.assistant_message(item),
             Some("developer" | "system") => Verdict::Ignored("developer or system message"),
             Some(role) => Verdict::Unknown(format!("response_item:message:{role}")),
@@ -56,7 +56,7 @@ impl Work<'_> {
         }
     }
 
-    fn user_message(&mut self, item: &Value, inherited: bool) -> Verdict {
+    fn user_message(&mut self, item: &Value) -> Verdict {
         let content = item.get("content").unwrap_or(&Value::Null);
         let (prompt, injected, unknown) = split_user_parts(content);
         let turn = self.item_turn(item);
@@ -69,12 +69,8 @@ impl Work<'_> {
         if let Some(injected) = injected {
             self.injected(&injected, CANONICAL, turn.as_deref(), "content");
         }
-        match prompt {
-            Some(prompt) if inherited => {
-                self.injected(&prompt, CANONICAL, turn.as_deref(), "content");
-            }
-            Some(prompt) => self.prompt(&prompt, CANONICAL, turn.as_deref(), "content"),
-            None => {}
+        if let Some(prompt) = prompt {
+            self.prompt(&prompt, CANONICAL, turn.as_deref(), "content");
         }
         self.lose_parts("response_item:message", &unknown, "content");
         if self.is_silent() { Verdict::Ignored("message without text") } else { Verdict::Told }

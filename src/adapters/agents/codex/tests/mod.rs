@@ -2,6 +2,7 @@
 
 mod continued;
 mod corpus;
+mod forks;
 mod history;
 mod hooks;
 mod messages;
