@@ -90,6 +90,9 @@ crate::open_tag! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
+    /// A stream of what the provider's own file holds in full (`codex exec --json`): it adds
+    /// sightings, and tells alone only where there is no such file.
+    Stream,
     /// A provider's second telling of a record (Codex `event_msg`, `item_completed`).
     Projection,
     /// A hook payload.
@@ -102,6 +105,7 @@ impl Channel {
     /// Small integer for the store; order is the rank.
     pub fn rank(self) -> i64 {
         match self {
+            Self::Stream => 0,
             Self::Projection => 1,
             Self::Hook => 2,
             Self::Canonical => 3,

@@ -119,6 +119,8 @@ pub(super) struct Calls {
     open_bytes: usize,
     ended: Recent<Ended>,
     running: Recent<Running>,
+    /// A script of code mode was seen.
+    scripted: bool,
     /// That calls were dropped has been reported.
     loss_told: bool,
 }
@@ -128,6 +130,7 @@ impl Calls {
     pub(super) fn open(&mut self, id: &str, call: Call) -> bool {
         self.close(id);
         self.ended.remove(id);
+        self.scripted |= call.name == "exec";
         self.open_bytes = self.open_bytes.saturating_add(call.bytes);
         self.open.insert(id, call);
         let mut dropped = false;
@@ -173,8 +176,13 @@ impl Calls {
         self.ended.get(id)
     }
 
-    /// Whether `id` is a call of this file, as opposed to one nested in a script.
-    pub(super) fn knows(&self, id: &str) -> bool {
+    /// Whether what `id` names was nested in a script: the host's own kind of id, or, in a file
+    /// with scripts, an id that is no call's.
+    pub(super) fn is_nested(&self, id: &str) -> bool {
+        !self.knows(id) && (self.scripted || is_host_id(id))
+    }
+
+    fn knows(&self, id: &str) -> bool {
         self.open.get(id).is_some()
             || self.ended.get(id).is_some()
             || self.running.iter().any(|(_, process)| process.call == id)
@@ -193,6 +201,11 @@ impl Calls {
     pub(super) fn stop(&mut self, key: &str) -> Option<Running> {
         self.running.remove(key)
     }
+}
+
+/// Whether an id is of the kind that the host gives to commands nested in a script.
+pub(super) fn is_host_id(id: &str) -> bool {
+    id.starts_with("exec-") || id.starts_with("exec_")
 }
 
 /// About how many bytes a value holds.

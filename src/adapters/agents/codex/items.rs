@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 /// Which telling of messages a text was counted on.
 pub(super) const CANONICAL: &str = "canonical";
 pub(super) const PROJECTED: &str = "projected";
+pub(super) const STREAMED: &str = "streamed";
 
 impl Work<'_> {
     /// A response item, enveloped or bare.
@@ -133,7 +134,11 @@ impl Work<'_> {
             Some(nth) => NativeId::text(&turn, told, nth),
             None => NativeId::record(),
         };
-        let channel = if lane == CANONICAL { Channel::Canonical } else { Channel::Projection };
+        let channel = match lane {
+            CANONICAL => Channel::Canonical,
+            STREAMED => Channel::Stream,
+            _ => Channel::Projection,
+        };
         let mut event = self.event(kind, native, channel, field);
         event.turn_id = Some(turn);
         event.text = Some(told.to_owned());

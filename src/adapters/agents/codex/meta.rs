@@ -98,7 +98,8 @@ impl Work<'_> {
     /// The session's start, as the file tells it.
     pub(super) fn start_session(&mut self, id: &str) {
         let native = NativeId::new("session", id);
-        let mut event = self.event(EventKind::SessionStart, native, Channel::Canonical, "id");
+        let first = self.first_telling();
+        let mut event = self.event(EventKind::SessionStart, native, first, "id");
         event.turn_id = None;
         self.tell(event);
     }

@@ -2,6 +2,7 @@
 
 mod continued;
 mod corpus;
+mod exec_streams;
 mod forks;
 mod history;
 mod hooks;

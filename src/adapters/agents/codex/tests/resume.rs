@@ -125,7 +125,8 @@ fn an_empty_home_variable_means_the_default_home() {
 
 #[test]
 fn only_the_family_s_own_formats_have_a_reader() {
-    for format in ["codex_rollout", "codex_rollout_bare", "codex_rollout_json"] {
+    for format in ["codex_rollout", "codex_rollout_bare", "codex_rollout_json", "codex_exec_stream"]
+    {
         assert!(CodexFamily.file_adapter(format).is_some(), "{format}");
     }
     assert!(CodexFamily.file_adapter("claude_transcript").is_none());
