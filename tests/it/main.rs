@@ -13,6 +13,7 @@
 mod architecture;
 mod cli;
 mod conformance;
+mod continued;
 mod crash;
 mod damage;
 mod export;
@@ -21,6 +22,7 @@ mod hook;
 mod ingest;
 mod order;
 mod redaction;
+mod streams;
 mod support;
 mod tail;
 

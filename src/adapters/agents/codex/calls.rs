@@ -93,10 +93,9 @@ pub(super) struct Ended {
 /// A process or script that a call left running; later calls name it by its session or cell id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Running {
-    /// Id and full name of the call that began it, and that call's turn.
+    /// Id and full name of the call that began it.
     pub(super) call: String,
     pub(super) name: String,
-    pub(super) turn: Option<String>,
     pub(super) command: Value,
 }
 
@@ -253,7 +252,7 @@ mod tests {
     fn a_call_that_left_a_process_running_stays_known() {
         let mut calls = Calls::default();
         let name = "exec_command".to_owned();
-        let running = Running { call: "c1".to_owned(), name, turn: None, command: json!("make") };
+        let running = Running { call: "c1".to_owned(), name, command: json!("make") };
         calls.start("7", running);
         assert!(calls.knows("c1"));
         calls.stop("7");

@@ -40,14 +40,13 @@ impl Work<'_> {
         let running = Running {
             call: id.to_owned(),
             name: known.name.clone(),
-            turn: known.turn.clone(),
             command: known.command.clone(),
         };
         self.state.calls.start(key, running);
     }
 
     /// An output about what `key` names: where it says that this ended, the call that began it has
-    /// its result.
+    /// its result, in the turn in which it ended.
     pub(super) fn continued(&mut self, key: &str, item: &Value, reading: &Reading, tag: &str) {
         if !reading.ended {
             return;
@@ -56,7 +55,9 @@ impl Work<'_> {
         let native = NativeId::call(begun.call.clone());
         let channel = Channel::Canonical;
         let mut event = self.event(EventKind::PostToolUse, native, channel, "output");
-        event.turn_id = begun.turn.or(event.turn_id);
+        if let Some(turn) = self.item_turn(item) {
+            event.turn_id = Some(turn);
+        }
         event.call_id = Some(begun.call);
         event.outcome = Some(reading.outcome.clone());
         event.tool_response = item.get("output").cloned();

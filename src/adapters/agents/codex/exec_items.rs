@@ -4,6 +4,7 @@
 //! that were changed and shows no diffs.
 
 use super::items::STREAMED;
+use super::patch::DELETED;
 use super::projections::{change_outcome, command_outcome, mcp_name};
 use super::value::{name, owned, pick, text};
 use super::work::{Anchor, Origin, Verdict, Work};
@@ -12,6 +13,7 @@ use crate::domain::payload::EvidenceKind;
 use serde_json::{Value, json};
 
 const COMMAND_SENSOR: &str = "codex_exec_stream_command_sensor_v1";
+const CHANGE_SENSOR: &str = "codex_exec_stream_file_change_sensor_v1";
 
 /// What an item states of a call.
 struct Call<'a> {
@@ -36,7 +38,7 @@ impl Work<'_> {
         };
         match tag {
             "command_execution" => self.stream_command(item, named, ends),
-            "file_change" => self.stream_call(named, ends, file_change(item)),
+            "file_change" => self.stream_changes(item, named, ends),
             "mcp_tool_call" => {
                 let tool = mcp_name(item).unwrap_or_else(|| "mcp".to_owned());
                 self.stream_call(named, ends, mcp_call(item, &tool))
@@ -91,6 +93,32 @@ impl Work<'_> {
             };
             let payload = json!({ "command": command, "exit_code": code });
             self.prove(&anchor, EvidenceKind::ExitCode, "exit".to_owned(), payload, origin);
+        }
+        Verdict::Told
+    }
+
+    /// Changed files: the stream names them and says how, and shows no diff.
+    fn stream_changes(&mut self, item: &Value, named: Option<String>, ends: bool) -> Verdict {
+        let call = file_change(item);
+        let applied = ends && call.outcome == Outcome::Ok;
+        let event = self.stream_event(named, ends, call);
+        let anchor = Anchor::of(&event);
+        self.tell(event);
+        let changes = item.get("changes").and_then(Value::as_array).filter(|_| applied);
+        for (place, change) in changes.into_iter().flatten().enumerate() {
+            let Some(path) = name(change, "path") else { continue };
+            let diff = match name(change, "kind") {
+                Some("add") => "(added)",
+                Some("delete") => DELETED,
+                _ => "(changed)",
+            };
+            let origin = Origin {
+                sensor: CHANGE_SENSOR,
+                provenance: "file_change#changes".to_owned(),
+                path: self.path(&format!("item.changes[{place}].path")),
+            };
+            let payload = json!({ "path": path, "diff": diff });
+            self.prove(&anchor, EvidenceKind::FileDiff, format!("diff:{path}"), payload, origin);
         }
         Verdict::Told
     }

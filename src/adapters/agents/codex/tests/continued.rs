@@ -26,7 +26,8 @@ fn a_process_ends_under_the_id_of_the_call_that_began_it() {
         .unwrap();
     assert_eq!(end.native, NativeId::call("call_R"));
     assert_eq!(end.tool_name.as_deref(), Some("exec_command"));
-    assert_eq!(end.turn_id.as_deref(), Some("01a1aa00-0001-7000-8000-0000000000c1"));
+    // The result belongs to the turn in which it came.
+    assert_eq!(end.turn_id.as_deref(), Some("01a1aa00-0002-7000-8000-0000000000c2"));
     let code = evidence(&messages)
         .into_iter()
         .find(|piece| piece.event_native == NativeId::call("call_R"))

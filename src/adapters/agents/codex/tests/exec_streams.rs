@@ -54,7 +54,11 @@ fn a_stream_tells_its_calls_and_what_became_of_them() {
 #[test]
 fn exit_codes_of_a_stream_are_those_of_commands_that_ran() {
     let messages = told(&fixture("exec_stream"));
-    let codes: Vec<_> = evidence(&messages).iter().map(|piece| piece.payload.clone()).collect();
+    let codes: Vec<_> = evidence(&messages)
+        .iter()
+        .filter(|piece| piece.kind == EvidenceKind::ExitCode)
+        .map(|piece| piece.payload.clone())
+        .collect();
     assert_eq!(
         codes,
         [
@@ -65,6 +69,18 @@ fn exit_codes_of_a_stream_are_those_of_commands_that_ran() {
     let piece = evidence(&messages)[0];
     assert_eq!(piece.path, "item.exit_code");
     assert!(piece.provenance.ends_with(":exec_stream:command_execution#exit_code"));
+}
+
+#[test]
+fn files_that_a_stream_names_are_edits_without_a_diff() {
+    let messages = told(&fixture("exec_stream"));
+    let edits: Vec<_> = evidence(&messages)
+        .into_iter()
+        .filter(|piece| piece.kind == EvidenceKind::FileDiff)
+        .map(|piece| (piece.payload.clone(), piece.path.as_str()))
+        .collect();
+    let added = json!({"path": "n.txt", "diff": "(added)"});
+    assert_eq!(edits, [(added, "item.changes[0].path")]);
 }
 
 #[test]
