@@ -27,8 +27,8 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
      ORDER BY last_us DESC, value DESC LIMIT 1),
-    c.first_us, c.last_us, c.events - coalesce(x.events, 0),
-    c.failed_calls - coalesce(x.failed_calls, 0), c.losses FROM conversation c ";
+    c.first_us, c.last_us, iif(x.events IS NULL, c.events, c.events - x.events),
+    iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses FROM conversation c ";
 
 /// One sighting with what it states, before folding.
 struct Sighting {
