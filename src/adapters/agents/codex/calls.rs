@@ -68,17 +68,31 @@ fn command_of(tool: Tool, input: &Value) -> Value {
         .unwrap_or(Value::Null)
 }
 
-/// The patch text in a call's input: `apply_patch` itself, or a shell call of that program.
+/// The patch text in a call's input: `apply_patch` itself, or a shell call of that program, which
+/// the host takes for the tool.
 pub(super) fn patch_text(tool: Tool, input: &Value) -> Option<&str> {
-    match tool {
-        Tool::Patch => ["input", "patch", "command"].iter().find_map(|key| text(input, key)),
-        Tool::Shell => {
-            let argv = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
-            let program = argv.first().and_then(Value::as_str)?;
-            (program == "apply_patch").then(|| argv.get(1).and_then(Value::as_str)).flatten()
-        }
+    if tool == Tool::Patch {
+        return ["input", "patch", "command"].iter().find_map(|key| text(input, key));
+    }
+    if !matches!(tool, Tool::Shell | Tool::ShellCommand | Tool::Exec) {
+        return None;
+    }
+    match input.get("command").or_else(|| input.get("cmd"))? {
+        Value::String(script) => patch_in_script(script),
+        Value::Array(argv) => match argv.as_slice() {
+            [program, patch] if program == "apply_patch" => patch.as_str(),
+            [.., script] => patch_in_script(script.as_str()?),
+            [] => None,
+        },
         _ => None,
     }
+}
+
+/// The patch that a script hands to `apply_patch`, alone or after changing the folder.
+fn patch_in_script(script: &str) -> Option<&str> {
+    let (before, _) = script.split_once("*** Begin Patch")?;
+    let program = before.rsplit("&&").next()?.trim_start();
+    script.get(before.len()..).filter(|_| program.starts_with("apply_patch"))
 }
 
 /// A call whose result has been told.
@@ -264,6 +278,13 @@ mod tests {
         let input = json!({"command": ["apply_patch", "*** Begin Patch"]});
         assert_eq!(patch_text(Tool::Shell, &input), Some("*** Begin Patch"));
         assert_eq!(patch_text(Tool::Shell, &json!({"command": ["ls", "x"]})), None);
+        let heredoc = "cd a && apply_patch <<'EOF'\n*** Begin Patch\nx\nEOF";
+        let patch = Some("*** Begin Patch\nx\nEOF");
+        assert_eq!(patch_text(Tool::Shell, &json!({"command": ["bash", "-lc", heredoc]})), patch);
+        assert_eq!(patch_text(Tool::Exec, &json!({"cmd": heredoc})), patch);
+        let printed = json!({"cmd": "echo '*** Begin Patch'"});
+        assert_eq!(patch_text(Tool::Exec, &printed), None);
+        assert_eq!(patch_text(Tool::Other, &json!({"cmd": heredoc})), None);
         assert_eq!(Call::new("apply_patch", None, Some(input)).command(), json!("apply_patch"));
     }
 }

@@ -4,15 +4,18 @@
 //! the rollout does: its thread and its sub-agents meet the rollout's by id, its answers by turn
 //! and equal text, and everything is told on the `Stream` channel. Item ids start anew with every
 //! run, so an item is named by its id and by the chain of lines before it.
+//!
+//! Before October 2025 the lines were `{id, msg}` with the events of a rollout as `msg`, call ids
+//! included.
 
 use super::state::State;
-use super::value::{name, text};
+use super::value::{name, owned, text};
 use super::work::{SourceKind, Verdict, Work};
 use super::{ADAPTER_VERSION, rollout_capabilities};
 use crate::base::hash::Digest;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::event::{Channel, EventKind, NativeId, Outcome};
-use crate::domain::outcome::NormalizationOutcome;
+use crate::domain::outcome::{Message, NormalizationOutcome, TurnDraft};
 use crate::domain::provider::Provider;
 use crate::ports::agent::{AgentAdapter, CapabilityProbe};
 use serde::{Deserialize, Serialize};
@@ -70,12 +73,16 @@ impl StreamState {
 
 /// Whether a line is the first of a stream.
 pub(super) fn is_start(line: &Value) -> bool {
-    matches!(text(line, "type"), Some("thread.started" | "session.created"))
-        && thread_of(line).is_some()
+    let msg = line.get("msg").and_then(|msg| text(msg, "type"));
+    let begins = matches!(text(line, "type"), Some("thread.started" | "session.created"))
+        || msg == Some("session_configured");
+    begins && thread_of(line).is_some()
 }
 
+/// The thread that the first line of a stream names.
 fn thread_of(line: &Value) -> Option<&str> {
-    name(line, "thread_id").or_else(|| name(line, "session_id"))
+    let stated = line.get("msg").unwrap_or(line);
+    name(stated, "thread_id").or_else(|| name(stated, "session_id"))
 }
 
 /// Reads one stream.
@@ -100,10 +107,10 @@ impl AgentAdapter for StreamAdapter {
     }
 
     fn normalize(&mut self, session_hint: &str, native: &Value) -> NormalizationOutcome {
-        let Some(tag) = name(native, "type") else {
-            return NormalizationOutcome::unrecognized("<missing type>");
-        };
         self.state.link(native);
+        let Some(tag) = name(native, "type") else {
+            return self.early(session_hint, native);
+        };
         let item = native.get("item").filter(|item| item.is_object());
         let named = item.and_then(|item| name(item, "id")).map(|id| {
             let ends = tag == "item.completed";
@@ -136,7 +143,49 @@ impl AgentAdapter for StreamAdapter {
     }
 }
 
+impl StreamAdapter {
+    /// A line of the early stream: an event, the prompt, or the settings before it.
+    fn early(&mut self, hint: &str, native: &Value) -> NormalizationOutcome {
+        let mut work = Work::new(&mut self.state.thread, hint, None, "").told_by(STREAM);
+        let verdict = if let Some(msg) = native.get("msg") {
+            work.set_prefix("msg.".to_owned());
+            work.early_event(msg)
+        } else if native.get("workdir").is_some() && native.get("model").is_some() {
+            Verdict::Ignored("settings of the run")
+        } else if native.get("prompt").is_some() {
+            Verdict::Ignored("prompt before its thread is named")
+        } else {
+            Verdict::Unknown("<missing type>".to_owned())
+        };
+        let mut outcome = work.finish(verdict);
+        if let NormalizationOutcome::Messages(messages) = &mut outcome {
+            for message in messages {
+                if let Message::Event(event) = message {
+                    event.channel = Channel::Stream;
+                }
+            }
+        }
+        outcome
+    }
+}
+
 impl Work<'_> {
+    fn early_event(&mut self, msg: &Value) -> Verdict {
+        if name(msg, "type") != Some("session_configured") {
+            return self.event_msg(msg);
+        }
+        let Some(thread) = name(msg, "session_id") else {
+            return Verdict::Unknown("session_configured:<missing session_id>".to_owned());
+        };
+        if self.state.conversation.is_none() {
+            self.state.conversation = Some(thread.to_owned());
+            self.start_session(thread);
+        }
+        let model = owned(msg, "model");
+        self.state_facts("model", TurnDraft { model, ..TurnDraft::default() });
+        Verdict::Told
+    }
+
     /// A line that is no item's.
     fn stream_line(&mut self, tag: &str, line: &Value, chain: &str) -> Verdict {
         match tag {

@@ -87,6 +87,8 @@ mod tests {
         assert_eq!(name_of(&[log, started]), Some(FORMAT_EXEC));
         let early = json!({"type": "session.created", "session_id": "a"});
         assert_eq!(name_of(&[early]), Some(FORMAT_EXEC));
+        let raw = json!({"id": "0", "msg": {"type": "session_configured", "session_id": "a"}});
+        assert_eq!(name_of(&[json!({"prompt": "x"}), raw]), Some(FORMAT_EXEC));
     }
 
     #[test]

@@ -232,7 +232,8 @@ impl Work<'_> {
     ) -> bool {
         let applied = match tool {
             Tool::Patch => reading.exit_code == Some(0) || reading.patch_applied,
-            _ => reading.exit_code == Some(0) && reading.patch_applied,
+            // A patch that the host took out of a shell call has no code in some versions.
+            _ => reading.patch_applied && matches!(reading.exit_code, Some(0) | None),
         };
         let text = known.input.as_ref().and_then(|input| patch_text(tool, input));
         let (Some(text), true, false) = (text, applied, known.diffs_told) else { return false };

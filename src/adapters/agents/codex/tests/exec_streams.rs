@@ -190,6 +190,23 @@ fn the_first_spelling_of_the_stream_is_read() {
 }
 
 #[test]
+fn the_events_of_the_early_stream_meet_the_rollout_s_calls() {
+    let lines = fixture("exec_stream_early");
+    let messages = told(&lines);
+    assert!(events(&messages).iter().all(|event| event.channel == Channel::Stream));
+    let result = events_of(&messages, &EventKind::PostToolUse)[0];
+    assert_eq!(result.native, NativeId::call("call_A"));
+    assert_eq!(exit_codes(&messages), [("call_A", 2)]);
+    // The prompt stands before any line names the thread.
+    assert!(events(&messages).iter().all(|event| event.conversation == THREAD));
+    let unknown = streamed(&lines)
+        .iter()
+        .filter(|outcome| matches!(outcome, NormalizationOutcome::Unrecognized { .. }))
+        .count();
+    assert_eq!(unknown, 0);
+}
+
+#[test]
 fn streams_of_two_threads_in_one_file_stay_apart() {
     let mut lines = fixture("exec_stream_2025");
     lines.push(json!({"type": "thread.started", "thread_id": "other"}));

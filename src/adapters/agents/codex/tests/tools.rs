@@ -91,6 +91,36 @@ fn file_changes_are_told_once_whichever_telling_comes_first() {
 }
 
 #[test]
+fn a_patch_that_the_host_took_out_of_a_shell_call_is_an_edit() {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n";
+    let script = format!("apply_patch <<'EOF'\n{patch}EOF");
+    let call = |body: &str| {
+        let arguments = json!({"cmd": script}).to_string();
+        let output = format!("Wall time: 0.0000 seconds\nOutput:\n{body}\n");
+        messages_of(&[
+            json!({"type": "response_item", "payload": {"type": "function_call",
+                "name": "exec_command", "call_id": "c", "arguments": arguments}}),
+            json!({"type": "response_item", "payload": {"type": "function_call_output",
+                "call_id": "c", "output": output}}),
+        ])
+    };
+    let applied = call("Success. Updated the following files:\nA a.txt");
+    assert_eq!(evidence(&applied)[0].payload, json!({"path": "a.txt", "diff": "+x\n"}));
+    assert!(evidence(&call("no such file")).is_empty());
+}
+
+#[test]
+fn a_second_telling_before_its_call_meets_it() {
+    let event = json!({"type": "event_msg", "payload": {"type": "web_search_end",
+        "call_id": "ws_1", "query": "q", "action": {"type": "search", "query": "q"}}});
+    let call = json!({"type": "response_item", "payload": {"type": "web_search_call",
+        "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}}});
+    let messages = messages_of(&[event, call]);
+    let ids: Vec<_> = events(&messages).iter().map(|event| event.native.clone()).collect();
+    assert_eq!(ids, [NativeId::call("ws_1"), NativeId::call("ws_1")]);
+}
+
+#[test]
 fn the_host_s_word_on_an_mcp_call_reaches_the_call() {
     let paginated = messages("paginated");
     let results = about(&paginated, &EventKind::PostToolUse, "call_D");
