@@ -24,8 +24,9 @@ pub(super) struct CopiedHistory {
     active: bool,
     /// Threads whose metadata was copied here; the first is the one that this file began from.
     sources: Vec<String>,
-    /// The thread that the file's own metadata says it began from.
+    /// The thread that the file's own metadata says it is a fork or a child of.
     stated: Option<String>,
+    is_fork: bool,
     /// The thread that the turn being copied was run in.
     origin: Option<String>,
     /// First ordinal of the file's own history.
@@ -59,10 +60,12 @@ enum Doubt {
 }
 
 impl CopiedHistory {
-    /// The file's own `session_meta`: when its thread was made, and what it says it began from.
-    pub(super) fn begin(&mut self, payload: &Value, stated: Option<&str>) {
+    /// The file's own `session_meta`: when its thread was made, and the thread that it is a fork or
+    /// a child of. A fork begins with a copy; a child may.
+    pub(super) fn begin(&mut self, payload: &Value, fork_of: Option<&str>, parent: Option<&str>) {
         self.made_ms = text(payload, "timestamp").and_then(millis);
-        self.stated = stated.map(str::to_owned);
+        self.stated = fork_of.or(parent).map(str::to_owned);
+        self.is_fork = fork_of.is_some();
     }
 
     /// The file's own history begins at this ordinal; what stands before it is copied.
@@ -130,7 +133,7 @@ impl CopiedHistory {
             self.active = false;
             self.guess(!self.old_times);
         } else if !self.active && self.sources.is_empty() && !self.named && is_message(line) {
-            self.guess(!self.settled);
+            self.guess(self.is_fork && !self.settled);
         }
         self.active
     }

@@ -41,7 +41,7 @@ impl Work<'_> {
         self.state.is_subagent = parent.is_some() || is_subagent(payload);
         let forked_from = name(payload, "forked_from_id");
         let mut inherits = None;
-        self.state.copied.begin(payload, forked_from);
+        self.state.copied.begin(payload, forked_from, parent);
         if let Some(start) = payload.get("subagent_history_start_ordinal").and_then(Value::as_u64) {
             self.state.copied.own_from(start, parent.or(forked_from));
             inherits = parent.filter(|_| start > 0);

@@ -88,6 +88,20 @@ fn turns_older_than_the_fork_are_copies_also_without_the_source_s_metadata() {
 }
 
 #[test]
+fn turns_older_than_a_child_are_its_parent_s_and_a_child_without_any_is_no_fork() {
+    let mut lines = fixture("fork_without_source_meta");
+    let meta = lines[0]["payload"].as_object_mut().unwrap();
+    meta.remove("forked_from_id");
+    meta.insert("parent_thread_id".to_owned(), Value::from(PARENT));
+    let messages = messages_of(&lines);
+    assert_eq!(texts(&messages), ["own prompt"]);
+    assert_eq!(credited(&messages), [(Some(21), Some(PARENT))]);
+    lines.retain(|line| line["payload"]["type"] != "task_started");
+    let messages = messages_of(&lines);
+    assert_eq!((texts(&messages).len(), doubts(&messages)), (2, 0));
+}
+
+#[test]
 fn a_fork_of_which_nothing_marks_the_copy_is_kept_and_noted() {
     let mut lines = fixture("fork_without_source_meta");
     lines.retain(|line| line["payload"]["type"] != "task_started");

@@ -168,6 +168,21 @@ fn a_junk_name_stays_junk_and_states_no_code() {
 }
 
 #[test]
+fn a_call_that_waits_for_approval_stays_a_proposal() {
+    let messages = messages_of(&[
+        json!({"type": "response_item", "payload": {"type": "function_call",
+            "name": "exec_command", "call_id": "c", "arguments": json!({"cmd": "rm -rf x",
+            "sandbox_permissions": "require_escalated"}).to_string()}}),
+        json!({"type": "event_msg", "payload": {"type": "exec_approval_request", "call_id": "c"}}),
+        json!({"type": "event_msg", "payload": {"type": "task_complete",
+            "last_agent_message": null}}),
+    ]);
+    assert_eq!(events_of(&messages, &EventKind::PreToolUse).len(), 1);
+    assert!(events_of(&messages, &EventKind::PostToolUse).is_empty());
+    assert!(evidence(&messages).is_empty());
+}
+
+#[test]
 fn a_refused_command_did_not_run() {
     let messages = messages("turns_without_ids");
     let result = about(&messages, &EventKind::PostToolUse, "c2");
