@@ -25,6 +25,7 @@ mod redaction;
 mod streams;
 mod support;
 mod tail;
+mod threads;
 
 /// A file that is not listed above would never run.
 #[test]

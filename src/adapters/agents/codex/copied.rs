@@ -109,7 +109,9 @@ impl CopiedHistory {
 
     /// Whether `line` is a copy; called once for each enveloped line, in order.
     pub(super) fn covers(&mut self, line: &Value, own: Option<&str>) -> bool {
-        if self.sources.is_empty() && self.stated.is_none() && self.start.is_none() {
+        // Without another thread's metadata only what comes before the own history can be a copy.
+        let none = self.sources.is_empty() && (self.stated.is_none() || self.settled);
+        if none && self.start.is_none() {
             return false;
         }
         if let Some(start) = self.start {

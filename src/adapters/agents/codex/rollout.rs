@@ -150,10 +150,15 @@ fn context_only(tag: &str) -> Verdict {
 
 /// A record of text that a tool call had already delivered, in the guise of a message.
 fn is_delivered(line: &Value) -> bool {
-    line.pointer("/metadata/delivered_assistant_message").is_some_and(|marker| !marker.is_null())
+    beside(line, "delivered_assistant_message").is_some_and(|marker| !marker.is_null())
 }
 
 /// A prompt of the parent's, handed down to this thread.
 fn is_inherited(line: &Value) -> bool {
-    line.pointer("/metadata/inherited_user_message") == Some(&Value::Bool(true))
+    beside(line, "inherited_user_message") == Some(&Value::Bool(true))
+}
+
+/// A value of the `metadata` beside a line's payload.
+fn beside<'a>(line: &'a Value, key: &str) -> Option<&'a Value> {
+    line.get("metadata")?.get(key)
 }
