@@ -110,6 +110,15 @@ CREATE TABLE sighting (
 );
 CREATE UNIQUE INDEX sighting_place ON sighting (event, source, generation, offset, idx);
 CREATE INDEX sighting_source ON sighting (source, generation, offset);
+CREATE INDEX sighting_stream ON sighting (event) WHERE rank = 0;
+CREATE INDEX event_start ON event (conversation) WHERE kind = 'session_start';
+-- What only a stream tells (rank 0) of a conversation whose own record (rank 3) another source holds.
+CREATE VIEW streamed AS
+  SELECT e.id, e.uid, e.conversation, e.kind, e.outcome
+  FROM (SELECT DISTINCT event FROM sighting WHERE rank = 0) r CROSS JOIN event e ON e.id = r.event
+  WHERE NOT EXISTS (SELECT 1 FROM sighting s WHERE s.event = e.id AND s.rank > 0)
+    AND EXISTS (SELECT 1 FROM event o JOIN sighting s ON s.event = o.id
+                WHERE o.conversation = e.conversation AND o.kind = 'session_start' AND s.rank = 3);
 -- Hook payloads without any id: equal ones within two seconds are one event.
 CREATE INDEX sighting_payload ON sighting (line_hash, offset) WHERE native_space = 'payload';
 

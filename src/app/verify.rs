@@ -312,7 +312,9 @@ fn unseen_work(event: &EventRow) -> Option<String> {
     match EventKind::from_tag(&event.kind) {
         EventKind::PreToolUse | EventKind::PostToolUse => {
             let name = event.tool_name.as_deref().unwrap_or_default();
-            let known = shell_command(event).is_some() || HARMLESS_TOOLS.contains(&name);
+            let known = shell_command(event).is_some()
+                || HARMLESS_TOOLS.contains(&name)
+                || only_waits(name, event.tool_input.as_ref());
             let tool = || event.tool_name.clone().unwrap_or_else(|| "a tool".to_owned());
             (!known).then(tool)
         }
@@ -323,6 +325,12 @@ fn unseen_work(event: &EventRow) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a call only waits for a process: a write of nothing to it.
+fn only_waits(tool: &str, input: Option<&Value>) -> bool {
+    let chars = input.and_then(|input| input.get("chars")?.as_str());
+    tool == "write_stdin" && chars.is_none_or(str::is_empty)
 }
 
 /// Where something was seen, in one word.

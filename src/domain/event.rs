@@ -92,6 +92,9 @@ crate::open_tag! {
 pub enum Channel {
     /// A third party's message: says something only where nothing of ours was seen.
     Message,
+    /// A stream of what the provider's own file holds in full (`codex exec --json`): it adds
+    /// sightings, and tells alone only where there is no such file.
+    Stream,
     /// A provider's second telling of a record (Codex `event_msg`, `item_completed`).
     Projection,
     /// A hook payload.
@@ -104,7 +107,8 @@ impl Channel {
     /// Small integer for the store; order is the rank.
     pub fn rank(self) -> i64 {
         match self {
-            Self::Message => 0,
+            Self::Message => -1,
+            Self::Stream => 0,
             Self::Projection => 1,
             Self::Hook => 2,
             Self::Canonical => 3,

@@ -52,6 +52,9 @@ crate::open_tag! {
         FrameNewer = "frame_newer",
         /// More calls waited for their result than are remembered; the oldest were let go.
         OpenCallsDropped = "open_calls_dropped",
+        /// Nothing marks where history copied from another conversation ends; what stands after the
+        /// burst of the copy was taken for the conversation's own.
+        CopyBoundaryUnsure = "copy_boundary_unsure",
     }
 }
 

@@ -13,6 +13,7 @@
 mod architecture;
 mod cli;
 mod conformance;
+mod continued;
 mod crash;
 mod damage;
 mod export;
@@ -28,8 +29,10 @@ mod read;
 mod redaction;
 mod sessions;
 mod show;
+mod streams;
 mod support;
 mod tail;
+mod threads;
 
 /// A file that is not listed above would never run.
 #[test]

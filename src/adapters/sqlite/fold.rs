@@ -2,10 +2,11 @@
 //!
 //! Sightings are ranked by channel and then by the hash of what they say, so the order of arrival
 //! never matters. Each field is that of the best sighting that states it; sightings that state
-//! different outcomes are a disagreement, and it is kept. Third-party messages (rank 0) say something
+//! different outcomes are a disagreement, and it is kept. Third-party messages say something
 //! only of an event that nothing else saw.
 
 use crate::base::hash::{Digest, Hasher};
+use crate::domain::event::Channel;
 
 /// The rank and content of one sighting, as far as the fold needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +32,9 @@ pub(super) fn best_first<T>(items: &mut [T], key: impl Fn(&T) -> (i64, &[u8])) {
 
 /// Leaves messages out where something else was seen.
 pub(super) fn keep_heard<T>(items: &mut Vec<T>, rank: impl Fn(&T) -> i64) {
-    if items.iter().any(|item| rank(item) > 0) {
-        items.retain(|item| rank(item) > 0);
+    let heard = |item: &T| rank(item) > Channel::Message.rank();
+    if items.iter().any(heard) {
+        items.retain(heard);
     }
 }
 
@@ -88,9 +90,9 @@ mod tests {
 
     #[test]
     fn messages_say_nothing_of_what_something_else_saw() {
-        let both = fold(vec![said(0, 9, Some("ok")), said(2, 1, None)]);
+        let both = fold(vec![said(-1, 9, Some("ok")), said(2, 1, None)]);
         assert_eq!((both.outcome, both.disagrees, both.order_us), (None, false, 1));
-        let alone = fold(vec![said(0, 9, Some("ok"))]);
+        let alone = fold(vec![said(-1, 9, Some("ok"))]);
         assert_eq!(alone.outcome.as_deref(), Some("ok"));
     }
 
@@ -114,7 +116,7 @@ mod tests {
         #[test]
         fn the_order_of_arrival_never_matters(
             mut set in proptest::collection::vec(
-                (0i64..4, any::<u8>(), proptest::option::of("ok|failed|unknown|running")), 1..8),
+                (-1i64..4, any::<u8>(), proptest::option::of("ok|failed|unknown|running")), 1..8),
             seed in any::<u64>(),
         ) {
             let make = |set: &[(i64, u8, Option<String>)]| -> Vec<Said> {

@@ -1,7 +1,8 @@
 //! The store: one SQLite file in WAL mode, one connection a process.
 //!
 //! `open` finds, makes and checks the file; `migrate` brings it to this build's schema; `write`
-//! stores batches; `fold` decides what an event says from its sightings; `read` answers queries.
+//! stores batches; `fold` decides what an event says from its sightings; `read` answers queries, and
+//! `streams` keeps a stream's telling from being counted beside the record it repeats.
 
 mod additive;
 mod fold;
@@ -10,6 +11,7 @@ mod open;
 mod places;
 mod read;
 mod rows;
+mod streams;
 mod sweep;
 mod write;
 mod writer;

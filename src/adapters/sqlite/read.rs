@@ -3,6 +3,7 @@
 use super::fold::{Said, best_first, fold, keep_heard};
 use super::open::{SqliteStore, map};
 use super::rows::{json, json_opt, seen_at, uuid};
+use super::streams::{self, LEFT_OUT, Ranked};
 use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
@@ -26,7 +27,8 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
      ORDER BY hearsay, last_us DESC, value DESC LIMIT 1),
-    c.first_us, c.last_us, c.events, c.failed_calls, c.losses,
+    c.first_us, c.last_us, iif(x.events IS NULL, c.events, c.events - x.events),
+    iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
     (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'),
@@ -49,7 +51,8 @@ impl Reader for SqliteStore {
     }
 
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError> {
-        let sql = format!("{CONVERSATION} ORDER BY c.last_us IS NULL, c.last_us DESC, c.key");
+        let sql =
+            format!("{CONVERSATION}{LEFT_OUT} ORDER BY c.last_us IS NULL, c.last_us DESC, c.key");
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
     }
 
@@ -71,13 +74,14 @@ impl Reader for SqliteStore {
     }
 
     fn find_conversations(&self, word: &str) -> Result<Vec<ConversationRow>, StoreError> {
-        let exact = format!("{CONVERSATION} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
+        let exact =
+            format!("{CONVERSATION}{LEFT_OUT} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
         let found = self.all(&exact, [word], conversation)?;
         if !found.is_empty() || word.is_empty() {
             return Ok(found);
         }
         let prefix = format!(
-            "{CONVERSATION} WHERE substr(c.native_id, 1, length(?1)) = ?1 ORDER BY c.key LIMIT 20"
+            "{CONVERSATION}{LEFT_OUT} WHERE substr(c.native_id, 1, length(?1)) = ?1 ORDER BY c.key LIMIT 20"
         );
         self.all(&prefix, [word], conversation)
     }
@@ -100,7 +104,11 @@ impl Reader for SqliteStore {
         for found in sightings.rows {
             by_event.entry(found.uid).or_default().push(found);
         }
-        let mut rows: Vec<EventRow> = by_event.into_values().filter_map(combine).collect();
+        let ranked = by_event.into_values().filter_map(|found| {
+            let ranks = found.iter().map(|sighting| sighting.rank).collect();
+            combine(found).map(|row| Ranked { row, ranks })
+        });
+        let mut rows = streams::counted(ranked.collect());
         // Within a line in the order in which it tells them.
         let place = |e: &EventRow| {
             e.sightings.first().map(|s| (s.source.clone(), s.offset, s.index)).unwrap_or_default()
@@ -116,7 +124,8 @@ impl Reader for SqliteStore {
                     src.path, e.offset, e.length, e.line_hash, e.path, e.idx, e.rank
              FROM evidence e JOIN conversation c ON c.id = e.conversation
              JOIN source src ON src.id = e.source AND src.generation = e.generation
-             WHERE e.conversation = ?1
+             WHERE e.conversation = ?1 AND e.event_uid NOT IN
+               (SELECT uid FROM streamed WHERE conversation = ?1)
              ORDER BY e.uid, e.rank DESC, e.payload DESC, src.path, e.offset",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
@@ -135,7 +144,9 @@ impl Reader for SqliteStore {
                     k.ingress
              FROM claim k JOIN conversation c ON c.id = k.conversation
              JOIN source src ON src.id = k.source AND src.generation = k.generation
-             WHERE k.conversation = ?1 ORDER BY k.uid, src.kind, src.path, k.offset",
+             WHERE k.conversation = ?1 AND k.event_uid NOT IN
+               (SELECT uid FROM streamed WHERE conversation = ?1)
+             ORDER BY k.uid, src.kind, src.path, k.offset",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
             claim,

@@ -12,7 +12,7 @@ use crate::base::ids;
 use crate::base::time::Micros;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::envelope::ExtensionEnvelope;
-use crate::domain::event::{ClockSource, EventDraft};
+use crate::domain::event::{Channel, ClockSource, EventDraft};
 use crate::domain::key::ConversationKey;
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::{Message, TurnDraft};
@@ -26,9 +26,6 @@ use serde::{Deserialize as _, Serialize as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
-
-/// Rank of everything that messages bring: below every channel of an adapter.
-const RANK: i64 = 0;
 
 /// Seals what one record tells of a conversation.
 pub(super) fn seal(key: &ConversationKey, told: Told, line: &Line) -> Result<Vec<Sealed>, Refusal> {
@@ -105,7 +102,7 @@ impl Sealing<'_> {
             order_us: order_us.unwrap_or_else(|| order(&observed_at)),
             observed_at,
             clock_source,
-            rank: RANK,
+            rank: Channel::Message.rank(),
             heuristic: false,
         };
         // Another telling of the event at the same place of another delivery is another sighting.
@@ -137,7 +134,7 @@ impl Sealing<'_> {
             extension: extension.map(|e| e.to_json()),
             order_us: order(&observed_at),
             observed_at,
-            rank: RANK,
+            rank: Channel::Message.rank(),
         };
         let mut out = vec![self.sealed(Body::Evidence(Box::new(record)), 0)];
         out.extend(losses);

@@ -33,7 +33,7 @@ impl<'a> Work<'a> {
             return self.header(line);
         }
         match name(line, "type") {
-            Some(tag) if ITEMS.contains(&tag) => self.response_item(line, false),
+            Some(tag) if ITEMS.contains(&tag) => self.response_item(line),
             Some(tag) => Verdict::Unknown(tag.to_owned()),
             None => Verdict::Unknown("<missing type>".to_owned()),
         }
@@ -83,7 +83,7 @@ impl<'a> Work<'a> {
             });
             return self.tool_output(&output, CHAT_RESULT);
         }
-        let verdict = self.response_item(item, false);
+        let verdict = self.response_item(item);
         let calls = item.get("tool_calls").and_then(Value::as_array);
         for (place, call) in calls.into_iter().flatten().enumerate() {
             self.set_prefix(format!("items[{index}].tool_calls[{place}]."));

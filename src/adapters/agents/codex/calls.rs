@@ -68,17 +68,31 @@ fn command_of(tool: Tool, input: &Value) -> Value {
         .unwrap_or(Value::Null)
 }
 
-/// The patch text in a call's input: `apply_patch` itself, or a shell call of that program.
+/// The patch text in a call's input: `apply_patch` itself, or a shell call of that program, which
+/// the host takes for the tool.
 pub(super) fn patch_text(tool: Tool, input: &Value) -> Option<&str> {
-    match tool {
-        Tool::Patch => ["input", "patch", "command"].iter().find_map(|key| text(input, key)),
-        Tool::Shell => {
-            let argv = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
-            let program = argv.first().and_then(Value::as_str)?;
-            (program == "apply_patch").then(|| argv.get(1).and_then(Value::as_str)).flatten()
-        }
+    if tool == Tool::Patch {
+        return ["input", "patch", "command"].iter().find_map(|key| text(input, key));
+    }
+    if !matches!(tool, Tool::Shell | Tool::ShellCommand | Tool::Exec) {
+        return None;
+    }
+    match input.get("command").or_else(|| input.get("cmd"))? {
+        Value::String(script) => patch_in_script(script),
+        Value::Array(argv) => match argv.as_slice() {
+            [program, patch] if program == "apply_patch" => patch.as_str(),
+            [.., script] => patch_in_script(script.as_str()?),
+            [] => None,
+        },
         _ => None,
     }
+}
+
+/// The patch that a script hands to `apply_patch`, alone or after changing the folder.
+fn patch_in_script(script: &str) -> Option<&str> {
+    let (before, _) = script.split_once("*** Begin Patch")?;
+    let program = before.rsplit("&&").next()?.trim_start();
+    script.get(before.len()..).filter(|_| program.starts_with("apply_patch"))
 }
 
 /// A call whose result has been told.
@@ -90,11 +104,25 @@ pub(super) struct Ended {
     pub(super) diffs_told: bool,
 }
 
-/// A process that a call left running, by its session id.
+/// A process or script that a call left running; later calls name it by its session or cell id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Running {
+    /// Id and full name of the call that began it.
     pub(super) call: String,
+    pub(super) name: String,
     pub(super) command: Value,
+}
+
+impl Running {
+    /// The key of a process, from the session id that `write_stdin` names.
+    pub(super) fn of_session(id: &str) -> String {
+        format!("session:{}", id.trim())
+    }
+
+    /// The key of a script, from the cell id that `wait` names.
+    pub(super) fn of_cell(id: &str) -> String {
+        format!("cell:{}", id.trim())
+    }
 }
 
 /// All calls of one source that matter for what comes next.
@@ -104,6 +132,8 @@ pub(super) struct Calls {
     open_bytes: usize,
     ended: Recent<Ended>,
     running: Recent<Running>,
+    /// A script of code mode was seen.
+    scripted: bool,
     /// That calls were dropped has been reported.
     loss_told: bool,
 }
@@ -113,6 +143,7 @@ impl Calls {
     pub(super) fn open(&mut self, id: &str, call: Call) -> bool {
         self.close(id);
         self.ended.remove(id);
+        self.scripted |= call.name == "exec";
         self.open_bytes = self.open_bytes.saturating_add(call.bytes);
         self.open.insert(id, call);
         let mut dropped = false;
@@ -158,24 +189,36 @@ impl Calls {
         self.ended.get(id)
     }
 
-    /// Whether `id` is a call of this file, as opposed to one nested in a script.
-    pub(super) fn knows(&self, id: &str) -> bool {
+    /// Whether what `id` names was nested in a script: the host's own kind of id, or, in a file
+    /// with scripts, an id that is no call's.
+    pub(super) fn is_nested(&self, id: &str) -> bool {
+        !self.knows(id) && (self.scripted || is_host_id(id))
+    }
+
+    fn knows(&self, id: &str) -> bool {
         self.open.get(id).is_some()
             || self.ended.get(id).is_some()
             || self.running.iter().any(|(_, process)| process.call == id)
     }
 
-    pub(super) fn start(&mut self, session: &str, process: Running) {
-        self.running.insert_capped(session, process, RUNNING_MAX);
+    /// Keeps what runs on; `key` is one of `Running::of_session`, `Running::of_cell`.
+    pub(super) fn start(&mut self, key: &str, running: Running) {
+        self.running.insert_capped(key, running, RUNNING_MAX);
     }
 
-    pub(super) fn running(&self, session: &str) -> Option<&Running> {
-        self.running.get(session)
+    pub(super) fn running(&self, key: &str) -> Option<&Running> {
+        self.running.get(key)
     }
 
-    pub(super) fn stop(&mut self, session: &str) {
-        self.running.remove(session);
+    /// Takes out what has ended.
+    pub(super) fn stop(&mut self, key: &str) -> Option<Running> {
+        self.running.remove(key)
     }
+}
+
+/// Whether an id is of the kind that the host gives to commands nested in a script.
+pub(super) fn is_host_id(id: &str) -> bool {
+    id.starts_with("exec-") || id.starts_with("exec_")
 }
 
 /// About how many bytes a value holds.
@@ -222,7 +265,9 @@ mod tests {
     #[test]
     fn a_call_that_left_a_process_running_stays_known() {
         let mut calls = Calls::default();
-        calls.start("7", Running { call: "c1".to_owned(), command: json!("make") });
+        let name = "exec_command".to_owned();
+        let running = Running { call: "c1".to_owned(), name, command: json!("make") };
+        calls.start("7", running);
         assert!(calls.knows("c1"));
         calls.stop("7");
         assert!(!calls.knows("c1"));
@@ -233,6 +278,13 @@ mod tests {
         let input = json!({"command": ["apply_patch", "*** Begin Patch"]});
         assert_eq!(patch_text(Tool::Shell, &input), Some("*** Begin Patch"));
         assert_eq!(patch_text(Tool::Shell, &json!({"command": ["ls", "x"]})), None);
+        let heredoc = "cd a && apply_patch <<'EOF'\n*** Begin Patch\nx\nEOF";
+        let patch = Some("*** Begin Patch\nx\nEOF");
+        assert_eq!(patch_text(Tool::Shell, &json!({"command": ["bash", "-lc", heredoc]})), patch);
+        assert_eq!(patch_text(Tool::Exec, &json!({"cmd": heredoc})), patch);
+        let printed = json!({"cmd": "echo '*** Begin Patch'"});
+        assert_eq!(patch_text(Tool::Exec, &printed), None);
+        assert_eq!(patch_text(Tool::Other, &json!({"cmd": heredoc})), None);
         assert_eq!(Call::new("apply_patch", None, Some(input)).command(), json!("apply_patch"));
     }
 }

@@ -56,7 +56,7 @@ impl Work<'_> {
             "Reasoning" => Verdict::Ignored("reasoning"),
             "Plan" => Verdict::Ignored("plan item"),
             "HookPrompt" => Verdict::Ignored("hook prompt, told by its message"),
-            "Extension" => Verdict::Ignored("extension item"),
+            "Extension" | "Sleep" => Verdict::Ignored("extension item"),
             "EnteredReviewMode" | "ExitedReviewMode" => Verdict::Ignored("review mode"),
             other => Verdict::Unknown(format!("event_msg:item_completed:{other}")),
         }

@@ -1,73 +1,180 @@
 //! Where a fork's or sub-agent's own history begins after the history copied into its file.
 //!
-//! A fork writes its own `session_meta`, then the source's items again with new times. The end of
-//! the copy is not marked in most eras; the signs used here are, in order: the stated start
-//! ordinal, settings applied to the own thread, a turn whose time-ordered id is younger than the
-//! thread's own id, and the end of the burst in which copies are written.
+//! A fork writes its own `session_meta`, then the source's items again, mostly with new times. The
+//! end of the copy is not marked in most eras. The signs used here are, in order: the stated start
+//! ordinal; settings applied to the own thread, or a turn whose time-ordered id is younger than the
+//! thread's own; times older than the thread; and, where a file has none of these, the end of the
+//! burst in which copies are written. The last is a guess, and whoever asks is told so.
 
 use super::value::{name, text};
 use crate::base::time::Micros;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Copies are written in one burst; a longer pause between two lines ends it.
+/// Copies are written in one burst; a longer pause between two lines ends it. Also how much older
+/// than its thread a line must be to be a copy.
 const BURST_GAP_MS: i64 = 1_000;
+
+/// Most threads of which copies are told apart.
+const SOURCES_MAX: usize = 64;
 
 /// Whether lines are copies, and of what.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct CopiedHistory {
     active: bool,
-    /// The thread the copies come from.
-    from: Option<String>,
+    /// Threads whose metadata was copied here; the first is the one that this file began from.
+    sources: Vec<String>,
+    /// The thread that the file's own metadata says it is a fork or a child of.
+    stated: Option<String>,
+    is_fork: bool,
+    /// The thread that the turn being copied was run in.
+    origin: Option<String>,
     /// First ordinal of the file's own history.
-    own_from_ordinal: Option<u64>,
+    start: Option<u64>,
+    /// When the thread was made, milliseconds since 1970.
+    made_ms: Option<i64>,
     last_ms: Option<i64>,
+    /// A line has had an ordinal.
+    ordinals: bool,
+    /// A turn has had a time-ordered id.
+    named: bool,
     /// Inside a turn whose time-ordered id is older than the thread: it can only be copied.
-    #[serde(default)]
     old_turn: bool,
+    /// Copies keep the times of their source.
+    old_times: bool,
+    /// Own history has begun for sure.
+    settled: bool,
+    doubt: Doubt,
     /// The model in force among the copied lines.
     pub(super) model: Option<String>,
 }
 
+/// Whether the boundary of the copy had to be guessed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Doubt {
+    #[default]
+    None,
+    /// Guessed at this line.
+    New,
+    Told,
+}
+
 impl CopiedHistory {
-    /// The file's own `session_meta` says from which ordinal on its history is its own.
-    pub(super) fn own_from(&mut self, ordinal: u64, source: Option<&str>) {
-        self.own_from_ordinal = Some(ordinal);
-        self.active = ordinal > 0;
-        self.from = source.map(str::to_owned);
+    /// The file's own `session_meta`: when its thread was made, and the thread that it is a fork or
+    /// a child of. A fork begins with a copy; a child may.
+    pub(super) fn begin(&mut self, payload: &Value, fork_of: Option<&str>, parent: Option<&str>) {
+        self.made_ms = text(payload, "timestamp").and_then(millis);
+        self.stated = fork_of.or(parent).map(str::to_owned);
+        self.is_fork = fork_of.is_some();
     }
 
-    /// Another thread's `session_meta`: what follows is a copy of it.
-    pub(super) fn enter(&mut self, source: &str) {
-        self.active = self.own_from_ordinal.is_none() || self.active;
-        self.from = Some(source.to_owned());
+    /// The file's own history begins at this ordinal; what stands before it is copied.
+    pub(super) fn own_from(&mut self, ordinal: u64, source: Option<&str>) {
+        self.start = Some(ordinal);
+        self.active = ordinal > 0;
+        self.stated = source.map(str::to_owned);
+    }
+
+    /// History before this ordinal is referred to and stands in another file.
+    pub(super) fn refers_before(&mut self, ordinal: u64, source: &str) {
+        self.start = Some(ordinal);
+        self.ordinals = true;
+        self.stated = Some(source.to_owned());
+    }
+
+    /// Another thread's `session_meta`: what follows is a copy of it. True for the first one.
+    pub(super) fn enter(&mut self, source: &str) -> bool {
+        self.active = self.start.is_none() || self.active;
+        let first = self.sources.is_empty();
+        if self.sources.len() < SOURCES_MAX && !self.sources.iter().any(|known| known == source) {
+            self.sources.push(source.to_owned());
+        }
+        self.origin = Some(source.to_owned());
+        first
     }
 
     /// The thread the copied lines come from, where known.
     pub(super) fn source(&self) -> Option<&str> {
-        self.from.as_deref()
+        self.origin.as_deref().or(self.stated.as_deref())
+    }
+
+    /// True once, at the first line that was taken for the file's own by a guess.
+    pub(super) fn take_doubt(&mut self) -> bool {
+        let new = self.doubt == Doubt::New;
+        if new {
+            self.doubt = Doubt::Told;
+        }
+        new
     }
 
     /// Whether `line` is a copy; called once for each enveloped line, in order.
     pub(super) fn covers(&mut self, line: &Value, own: Option<&str>) -> bool {
+        // Without another thread's metadata only what comes before the own history can be a copy.
+        let none = self.sources.is_empty() && (self.stated.is_none() || self.settled);
+        if none && self.start.is_none() {
+            return false;
+        }
+        if let Some(start) = self.start {
+            if let Some(ordinal) = line.get("ordinal").and_then(Value::as_u64) {
+                self.ordinals = true;
+                self.active = ordinal < start;
+            }
+            if self.ordinals {
+                return self.active;
+            }
+        }
         let now = text(line, "timestamp").and_then(millis);
         let before = self.last_ms;
         self.last_ms = now.or(before);
-        if let Some(start) = self.own_from_ordinal {
-            if let Some(ordinal) = line.get("ordinal").and_then(Value::as_u64) {
-                self.active = ordinal < start;
-            }
-            return self.active;
-        }
-        let age = turn_age(line, own);
-        if let Some(age) = age.filter(|_| self.from.is_some()) {
-            self.old_turn = age == TurnAge::Older;
-            self.active |= self.old_turn;
-        }
-        if self.active && !self.old_turn && (starts_own(line, own, age) || paused(before, now)) {
+        let age = self.turn_age(line, own);
+        if age == Some(TurnAge::Own) || settles(line, own) {
+            (self.active, self.settled) = (false, true);
+        } else if self.is_old(now) {
+            (self.active, self.old_times) = (true, true);
+        } else if self.active && !self.old_turn && (self.old_times || paused(before, now)) {
             self.active = false;
+            self.guess(!self.old_times);
+        } else if !self.active && self.sources.is_empty() && !self.named && is_message(line) {
+            self.guess(self.is_fork && !self.settled);
         }
         self.active
+    }
+
+    fn guess(&mut self, unsure: bool) {
+        if unsure && self.doubt == Doubt::None {
+            self.doubt = Doubt::New;
+        }
+    }
+
+    /// Whether a line's time is older than the thread; a clock set back later proves nothing.
+    fn is_old(&self, now: Option<i64>) -> bool {
+        match (self.made_ms, now) {
+            (Some(made), Some(now)) => !self.settled && now.saturating_add(BURST_GAP_MS) < made,
+            _ => false,
+        }
+    }
+
+    /// The age of the turn that a line begins; an older one is being copied from now on.
+    fn turn_age(&mut self, line: &Value, own: Option<&str>) -> Option<TurnAge> {
+        let turn = begun_turn(line)?;
+        let age = if turn < uuid_millis(own?)? { TurnAge::Older } else { TurnAge::Own };
+        self.named = true;
+        self.old_turn = age == TurnAge::Older;
+        if self.old_turn {
+            self.active = true;
+            self.origin = self.owner_of(turn).or(self.origin.take());
+        }
+        Some(age)
+    }
+
+    /// Of the threads copied here, the youngest that is older than a turn.
+    fn owner_of(&self, turn: i64) -> Option<String> {
+        self.sources
+            .iter()
+            .filter_map(|source| uuid_millis(source).map(|made| (made, source)))
+            .filter(|(made, _)| *made <= turn)
+            .max()
+            .map(|(_, source)| source.clone())
     }
 }
 
@@ -78,27 +185,35 @@ enum TurnAge {
     Own,
 }
 
-/// The age of the turn that a line begins.
-fn turn_age(line: &Value, own: Option<&str>) -> Option<TurnAge> {
+/// When the turn that a line begins was made, where its id is time-ordered.
+fn begun_turn(line: &Value) -> Option<i64> {
     let payload = line.get("payload")?;
     let begins = match (text(line, "type"), text(payload, "type")) {
         (Some("turn_context"), _) => true,
         (Some("event_msg"), Some(kind)) => matches!(kind, "task_started" | "turn_started"),
         _ => false,
     };
-    let turn = name(payload, "turn_id").and_then(uuid_millis).filter(|_| begins)?;
-    let thread = uuid_millis(own?)?;
-    Some(if turn < thread { TurnAge::Older } else { TurnAge::Own })
+    name(payload, "turn_id").filter(|_| begins).and_then(uuid_millis)
 }
 
-/// Whether a line can only be the thread's own.
-fn starts_own(line: &Value, own: Option<&str>, age: Option<TurnAge>) -> bool {
+/// Whether a line applies settings to the own thread.
+fn settles(line: &Value, own: Option<&str>) -> bool {
     let settings = || {
         let payload = line.get("payload").filter(|_| text(line, "type") == Some("event_msg"))?;
         let applied = text(payload, "type") == Some("thread_settings_applied");
         name(payload, "thread_id").filter(|_| applied)
     };
-    age == Some(TurnAge::Own) || own.is_some_and(|own| settings() == Some(own))
+    own.is_some_and(|own| settings() == Some(own))
+}
+
+/// Whether a line tells a message: something that a copy would tell twice.
+fn is_message(line: &Value) -> bool {
+    let tag = line.get("payload").and_then(|payload| text(payload, "type"));
+    matches!(
+        (text(line, "type"), tag),
+        (Some("response_item"), Some("message"))
+            | (Some("event_msg"), Some("user_message" | "agent_message"))
+    )
 }
 
 fn paused(before: Option<i64>, now: Option<i64>) -> bool {
@@ -127,68 +242,4 @@ fn millis(stamp: &str) -> Option<i64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    const OWN: &str = "019d924b-6bc1-7fa2-aa36-5e5a0e068c59";
-
-    fn line(at: &str, tag: &str, payload: Value) -> Value {
-        json!({"timestamp": at, "type": tag, "payload": payload})
-    }
-
-    #[test]
-    fn times_are_read_to_the_millisecond() {
-        assert_eq!(millis("1970-01-01T00:00:00.000Z"), Some(0));
-        assert_eq!(millis("2026-10-02T09:15:04.120Z"), Some(1_790_932_504_120));
-        assert_eq!(millis("2024-02-29T00:00:00Z"), Some(1_709_164_800_000));
-        assert_eq!(millis("2026-10-02 09:15:04"), None);
-        assert_eq!(millis("[trimmed]"), None);
-    }
-
-    #[test]
-    fn a_turn_younger_than_the_thread_ends_the_copy_within_the_burst() {
-        let mut copied = CopiedHistory::default();
-        copied.enter("019d9249-e0ee-7020-a305-b6369cd02251");
-        let old =
-            json!({"type": "task_started", "turn_id": "019d924a-361e-7a82-8f76-6b8406143f52"});
-        let new =
-            json!({"type": "task_started", "turn_id": "019d924b-8323-77b1-a26d-d65630532b7c"});
-        assert!(copied.covers(&line("2026-04-15T17:58:35.549Z", "event_msg", old), Some(OWN)));
-        assert!(!copied.covers(&line("2026-04-15T17:58:35.560Z", "event_msg", new), Some(OWN)));
-    }
-
-    #[test]
-    fn settings_of_the_own_thread_end_the_copy_and_settings_of_another_do_not() {
-        let mut copied = CopiedHistory::default();
-        copied.enter("other");
-        let settings = |id: &str| json!({"type": "thread_settings_applied", "thread_id": id});
-        let at = "2026-04-15T17:58:35.549Z";
-        assert!(copied.covers(&line(at, "event_msg", settings("other")), Some(OWN)));
-        assert!(!copied.covers(&line(at, "event_msg", settings(OWN)), Some(OWN)));
-    }
-
-    #[test]
-    fn a_pause_of_more_than_a_second_ends_the_copy() {
-        let mut copied = CopiedHistory::default();
-        copied.enter("other");
-        let item = || json!({"type": "message"});
-        assert!(copied.covers(&line("2025-09-16T06:12:37.390Z", "response_item", item()), None));
-        assert!(copied.covers(&line("2025-09-16T06:12:38.390Z", "response_item", item()), None));
-        assert!(!copied.covers(&line("2025-09-16T06:12:39.391Z", "response_item", item()), None));
-    }
-
-    #[test]
-    fn a_stated_start_ordinal_decides_alone() {
-        let mut copied = CopiedHistory::default();
-        copied.own_from(2, Some("parent"));
-        let at = |ordinal: u64, second: u64| {
-            json!({"timestamp": format!("2026-10-02T09:15:{second:02}.000Z"), "ordinal": ordinal,
-                   "type": "response_item", "payload": {}})
-        };
-        assert!(copied.covers(&at(1, 1), Some(OWN)));
-        assert!(copied.covers(&at(1, 30), Some(OWN)));
-        assert!(!copied.covers(&at(2, 31), Some(OWN)));
-        assert_eq!(copied.source(), Some("parent"));
-    }
-}
+mod tests;

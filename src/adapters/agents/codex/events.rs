@@ -170,7 +170,7 @@ impl Work<'_> {
         let parent = self.conversation().to_owned();
         self.relate(child, Relation::Parent, &parent, field);
         let native = NativeId::new("agent", child);
-        let mut event = self.event(kind, native, Channel::Canonical, field);
+        let mut event = self.event(kind, native, self.first_telling(), field);
         event.conversation = child.to_owned();
         event.agent_id = Some(child.to_owned());
         event.turn_id = None;

@@ -4,6 +4,7 @@
 //! head of the text is read, up to its `Output:` line, and only the form that the tool's own host
 //! code writes: a command's output can look like any header. A code that is not stated is absent.
 
+use super::calls::Running;
 use super::value::text;
 use crate::domain::event::Outcome;
 use serde_json::Value;
@@ -66,8 +67,10 @@ pub(super) struct Reading {
     pub(super) exit_code: Option<i64>,
     /// Which header stated the code, for provenance.
     pub(super) how: &'static str,
-    /// Session of a process that still runs.
-    pub(super) session: Option<String>,
+    /// What still runs, by the id its continuation names; see `Running`.
+    pub(super) running: Option<String>,
+    /// A process or script is stated to have ended.
+    pub(super) ended: bool,
     /// The host says it succeeded, without a code.
     pub(super) stated_success: bool,
     /// The body reports an applied patch.
@@ -84,7 +87,8 @@ impl Reading {
             outcome: Outcome::Unknown,
             exit_code: None,
             how: "",
-            session: None,
+            running: None,
+            ended: false,
             stated_success: false,
             patch_applied: false,
             telemetry: BTreeMap::new(),
@@ -97,10 +101,15 @@ impl Reading {
     }
 
     fn with_code(mut self, code: i64, how: &'static str) -> Self {
+        self.set_code(code, how);
+        self
+    }
+
+    fn set_code(&mut self, code: i64, how: &'static str) {
         self.outcome = if code == 0 { Outcome::Ok } else { Outcome::Failed };
         self.exit_code = Some(code);
+        self.ended = true;
         self.how = how;
-        self
     }
 
     fn at(mut self, path: String) -> Self {
@@ -230,30 +239,31 @@ fn line_header(tool: Tool, text: &str) -> Option<LineHeader> {
             reading.outcome = Outcome::Interrupted;
             return Some(LineHeader { reading, closed: true });
         }
-        let Some(next) = header_line(tool, line, place, reading.clone()) else {
+        if header_line(tool, line, place, &mut reading).is_none() {
             return (place > 0).then_some(LineHeader { reading, closed: false });
-        };
-        reading = next;
+        }
         rest = after;
     }
     Some(LineHeader { reading, closed: false })
 }
 
 /// Takes one header line in; `None` when it is no header line of this tool.
-fn header_line(tool: Tool, line: &str, place: usize, mut reading: Reading) -> Option<Reading> {
+fn header_line(tool: Tool, line: &str, place: usize, reading: &mut Reading) -> Option<()> {
     if let Some(code) = line.strip_prefix("Exit code: ") {
         let code = code.parse().ok().filter(|_| place == 0 && tool.writes_exit_code_line())?;
-        return Some(reading.with_code(code, "exit_code_text"));
+        reading.set_code(code, "exit_code_text");
+        return Some(());
     }
     if let Some(code) = line.strip_prefix("Process exited with code ") {
         let code = code.parse().ok().filter(|_| tool.writes_process_line())?;
-        return Some(reading.with_code(code, "process_exited_text"));
+        reading.set_code(code, "process_exited_text");
+        return Some(());
     }
     if let Some(session) = line.strip_prefix("Process running with session ID ") {
         let session = Some(session).filter(|_| tool.writes_process_line())?;
         reading.outcome = Outcome::Running;
-        reading.session = Some(session.to_owned());
-        return Some(reading);
+        reading.running = Some(Running::of_session(session));
+        return Some(());
     }
     let (label, stated) = line.split_once(": ")?;
     let (key, stated) = match label {
@@ -261,11 +271,11 @@ fn header_line(tool: Tool, line: &str, place: usize, mut reading: Reading) -> Op
         "Chunk ID" => ("chunk_id", stated),
         "Original token count" => ("original_token_count", stated),
         "Total output lines" => ("total_output_lines", stated),
-        "Warning" if stated.starts_with("truncated output") => return Some(reading),
+        "Warning" if stated.starts_with("truncated output") => return Some(()),
         _ => return None,
     };
     reading.telemetry.insert(key, stated.to_owned());
-    Some(reading)
+    Some(())
 }
 
 /// A header after the `Command: <argv>` line that 0.115 to 0.119 put before it.
@@ -292,14 +302,17 @@ fn header_after_command(tool: Tool, text: &str) -> Option<Reading> {
 /// Code mode: the state of the script, which is not the state of any command in it.
 fn script(text: &str) -> Option<Reading> {
     let first = text.lines().next()?;
-    let outcome = match first {
-        "Script completed" => Outcome::Unknown,
-        "Script failed" => Outcome::Failed,
-        "Script terminated" => Outcome::Interrupted,
-        _ if first.starts_with("Script running with cell ID ") => Outcome::Running,
+    let cell = first.strip_prefix("Script running with cell ID ");
+    let outcome = match (first, cell) {
+        (_, Some(_)) => Outcome::Running,
+        ("Script completed", _) => Outcome::Unknown,
+        ("Script failed", _) => Outcome::Failed,
+        ("Script terminated", _) => Outcome::Interrupted,
         _ => return None,
     };
     let mut reading = Reading::of(outcome);
+    reading.running = cell.map(Running::of_cell);
+    reading.ended = cell.is_none();
     let wall = text.lines().nth(1).and_then(|line| line.strip_prefix("Wall time "));
     if let Some(seconds) = wall.and_then(|stated| stated.strip_suffix(" seconds")) {
         reading.telemetry.insert("wall_time_seconds", seconds.to_owned());

@@ -4,6 +4,7 @@
 //! No payload states an exit code or a failure, so a finished tool's outcome stays unknown here and
 //! comes from the rollout, which names the same call.
 
+use super::calls::is_host_id;
 use super::value::{name, owned, text};
 use super::{ADAPTER_VERSION, hook_capabilities};
 use crate::domain::capability::RuntimeCapabilities;
@@ -151,7 +152,11 @@ impl Payload<'_> {
 
     fn tool(&self, kind: EventKind, outcome: Option<Outcome>) -> EventDraft {
         let id = name(self.native, "tool_use_id");
-        let native = id.map_or_else(NativeId::record, NativeId::call);
+        let native = match id {
+            Some(id) if is_host_id(id) => NativeId::new("nested", id),
+            Some(id) => NativeId::call(id),
+            None => NativeId::record(),
+        };
         let path = if kind == EventKind::PostToolUse { "tool_response" } else { "tool_input" };
         let mut event = self.event(kind, native, path);
         event.call_id = id.map(str::to_owned);

@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 /// Which telling of messages a text was counted on.
 pub(super) const CANONICAL: &str = "canonical";
 pub(super) const PROJECTED: &str = "projected";
+pub(super) const STREAMED: &str = "streamed";
 
 impl Work<'_> {
-    /// A response item, enveloped or bare. `inherited`: the parent's prompt, not this thread's.
-    pub(super) fn response_item(&mut self, item: &Value, inherited: bool) -> Verdict {
+    /// A response item, enveloped or bare.
+    pub(super) fn response_item(&mut self, item: &Value) -> Verdict {
         let tag = match (name(item, "type"), name(item, "role")) {
             (Some(tag), _) => tag,
             (None, Some(_)) => "message",
@@ -26,7 +27,7 @@ impl Work<'_> {
             }
         };
         match tag {
-            "message" => self.message(item, inherited),
+            "message" => self.message(item),
             "agent_message" => self.agent_message(item),
             "reasoning" => Verdict::Ignored("reasoning"),
             "function_call" => self.function_call(item),
@@ -47,9 +48,9 @@ impl Work<'_> {
         }
     }
 
-    fn message(&mut self, item: &Value, inherited: bool) -> Verdict {
+    fn message(&mut self, item: &Value) -> Verdict {
         match name(item, "role") {
-            Some("user") => self.user_message(item, inherited),
+            Some("user") => self.user_message(item),
             Some("assistant") => self.assistant_message(item),
             Some("developer" | "system") => Verdict::Ignored("developer or system message"),
             Some(role) => Verdict::Unknown(format!("response_item:message:{role}")),
@@ -57,7 +58,7 @@ impl Work<'_> {
         }
     }
 
-    fn user_message(&mut self, item: &Value, inherited: bool) -> Verdict {
+    fn user_message(&mut self, item: &Value) -> Verdict {
         let content = item.get("content").unwrap_or(&Value::Null);
         let (prompt, injected, unknown) = split_user_parts(content);
         let (prompt, prompt_at) = prompt.unzip();
@@ -74,12 +75,8 @@ impl Work<'_> {
         if let Some(injected) = injected {
             self.injected(&injected, CANONICAL, turn.as_deref(), &injected_at);
         }
-        match prompt {
-            Some(prompt) if inherited => {
-                self.injected(&prompt, CANONICAL, turn.as_deref(), &prompt_at);
-            }
-            Some(prompt) => self.prompt(&prompt, CANONICAL, turn.as_deref(), &prompt_at),
-            None => {}
+        if let Some(prompt) = prompt {
+            self.prompt(&prompt, CANONICAL, turn.as_deref(), &prompt_at);
         }
         self.lose_parts("response_item:message", &unknown, "content");
         if self.is_silent() { Verdict::Ignored("message without text") } else { Verdict::Told }
@@ -142,7 +139,11 @@ impl Work<'_> {
             Some(nth) => NativeId::text(&turn, told, nth),
             None => NativeId::record(),
         };
-        let channel = if lane == CANONICAL { Channel::Canonical } else { Channel::Projection };
+        let channel = match lane {
+            CANONICAL => Channel::Canonical,
+            STREAMED => Channel::Stream,
+            _ => Channel::Projection,
+        };
         let mut event = self.event(kind, native, channel, field);
         event.turn_id = Some(turn);
         event.text = Some(told.to_owned());

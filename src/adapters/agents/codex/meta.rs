@@ -7,6 +7,7 @@ use super::state::MODELS_MAX;
 use super::value::{name, owned};
 use super::work::{Verdict, Work};
 use crate::domain::event::{Channel, EventKind, NativeId};
+use crate::domain::loss::LossReason;
 use crate::domain::outcome::{Relation, TurnDraft};
 use serde_json::Value;
 
@@ -22,8 +23,11 @@ impl Work<'_> {
         match self.state.conversation.as_deref() {
             None => self.own_meta(id, payload),
             Some(own) if own == id => {}
-            Some(_) => {
-                self.state.copied.enter(id);
+            Some(own) => {
+                let own = own.to_owned();
+                if self.state.copied.enter(id) {
+                    self.relate(&own, Relation::Fork, id, "id");
+                }
                 return Verdict::Ignored(COPIED);
             }
         }
@@ -36,8 +40,11 @@ impl Work<'_> {
         let parent = parent_of(payload);
         self.state.is_subagent = parent.is_some() || is_subagent(payload);
         let forked_from = name(payload, "forked_from_id");
+        let mut inherits = None;
+        self.state.copied.begin(payload, forked_from, parent);
         if let Some(start) = payload.get("subagent_history_start_ordinal").and_then(Value::as_u64) {
             self.state.copied.own_from(start, parent.or(forked_from));
+            inherits = parent.filter(|_| start > 0);
         }
         self.start_session(id);
         if let Some(tree) = name(payload, "session_id").filter(|tree| *tree != id) {
@@ -49,12 +56,50 @@ impl Work<'_> {
         if let Some(source) = forked_from {
             self.relate(id, Relation::Fork, source, "forked_from_id");
         }
+        if let Some(source) = inherits {
+            self.relate(id, Relation::Fork, source, "subagent_history_start_ordinal");
+        }
+        if let Some(base) = payload.get("history_base").filter(|base| base.is_object()) {
+            self.history_base(id, base, forked_from.or(parent));
+        }
+    }
+
+    /// `history_base`: the history before this file stands in another one, up to a position. A
+    /// fork names the thread that it began from; a file without that goes on with its own thread
+    /// after a revert, and its base is a rollout of that thread.
+    fn history_base(&mut self, id: &str, base: &Value, began_from: Option<&str>) {
+        let Some(rollout) = name(base, "thread_id") else {
+            self.lose_parts("session_meta", &["history_base".to_owned()], "history_base");
+            return;
+        };
+        let end = base.get("end_ordinal_exclusive").and_then(Value::as_u64);
+        if let Some(end) = end {
+            self.state.copied.refers_before(end, began_from.unwrap_or(id));
+        }
+        if let Some(source) = began_from.filter(|source| *source != id) {
+            self.relate(id, Relation::Fork, source, "history_base.thread_id");
+            return;
+        }
+        let native = NativeId::new("revert", format!("{rollout}|{}", end.unwrap_or_default()));
+        let field = "history_base.end_ordinal_exclusive";
+        let mut event = self.event(EventKind::RolledBack, native, Channel::Canonical, field);
+        event.turn_id = None;
+        event.text = end.map(|end| format!("reverted to what stands before ordinal {end}"));
+        self.tell(event);
+    }
+
+    /// Says that a line was taken for the file's own although nothing marks where the copy ends.
+    pub(super) fn note_doubt(&mut self) {
+        if self.state.copied.take_doubt() {
+            self.lose(LossReason::CopyBoundaryUnsure, "no turn ids and no ordinals", "");
+        }
     }
 
     /// The session's start, as the file tells it.
     pub(super) fn start_session(&mut self, id: &str) {
         let native = NativeId::new("session", id);
-        let mut event = self.event(EventKind::SessionStart, native, Channel::Canonical, "id");
+        let first = self.first_telling();
+        let mut event = self.event(EventKind::SessionStart, native, first, "id");
         event.turn_id = None;
         self.tell(event);
     }

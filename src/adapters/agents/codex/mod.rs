@@ -1,4 +1,4 @@
-//! OpenAI Codex CLI: rollout files of every era, hooks and the old `notify` argument.
+//! OpenAI Codex CLI: rollout files of every era, `exec --json` streams, hooks and `notify`.
 //!
 //! `rollout` dispatches a line to `meta`, `items` (what the model side recorded), `events` and
 //! `completed` (second tellings of the same things); `tools` and `headers` say what became of a
@@ -9,8 +9,11 @@ mod bare;
 mod bounded;
 mod calls;
 mod completed;
+mod continued;
 mod copied;
 mod events;
+mod exec_items;
+mod exec_stream;
 mod headers;
 mod hook;
 mod injected;
@@ -39,7 +42,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Version of the translation, written into provenance and capability notes.
-pub const ADAPTER_VERSION: &str = "0.1.0";
+pub const ADAPTER_VERSION: &str = "0.2.0";
 
 /// Rollout of September 2025 on: `{timestamp, type, payload}` a line.
 pub const FORMAT_ROLLOUT: &str = "codex_rollout";
@@ -47,6 +50,8 @@ pub const FORMAT_ROLLOUT: &str = "codex_rollout";
 pub const FORMAT_BARE: &str = "codex_rollout_bare";
 /// Rollout of spring 2025: one JSON document `{session, items}`.
 pub const FORMAT_DOCUMENT: &str = "codex_rollout_json";
+/// What `codex exec --json` prints: an event a line, without times.
+pub const FORMAT_EXEC: &str = "codex_exec_stream";
 
 /// The adapters of the Codex CLI.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,8 +71,13 @@ impl AgentFamily for CodexFamily {
     }
 
     fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>> {
-        matches!(format, FORMAT_ROLLOUT | FORMAT_BARE | FORMAT_DOCUMENT)
-            .then(|| Box::new(rollout::RolloutAdapter::default()) as Box<dyn AgentAdapter>)
+        match format {
+            FORMAT_ROLLOUT | FORMAT_BARE | FORMAT_DOCUMENT => {
+                Some(Box::new(rollout::RolloutAdapter::default()))
+            }
+            FORMAT_EXEC => Some(Box::new(exec_stream::StreamAdapter::default())),
+            _ => None,
+        }
     }
 
     fn format(&self, name: &str) -> Option<SourceFormat> {

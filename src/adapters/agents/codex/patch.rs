@@ -13,7 +13,8 @@ pub(super) struct FileDiff {
     pub(super) diff: String,
 }
 
-const DELETED: &str = "(deleted)";
+/// Stands for the diff of a file that was deleted.
+pub(super) const DELETED: &str = "(deleted)";
 
 /// The files a patch text changes.
 pub(super) fn from_text(patch: &str) -> Vec<FileDiff> {

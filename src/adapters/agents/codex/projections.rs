@@ -1,6 +1,6 @@
 //! Results that the host tells a second time: `exec_command_end`, `patch_apply_end` and the like.
 //!
-//! They join the call they name, where that call is in the file. In code mode they name host ids
+//! They join the call they name, whichever of the two comes first. In code mode they name host ids
 //! that no call has; those get an id space of their own and never attach to the script's call.
 
 use super::calls::Call;
@@ -61,13 +61,7 @@ impl Work<'_> {
             return self.user_command(outer, told, &argv, telling);
         }
         let code = told.get("exit_code").and_then(Value::as_i64);
-        let outcome = match (name(told, "status"), code) {
-            (Some("declined"), _) => Outcome::Denied,
-            (Some("in_progress" | "inProgress"), _) => Outcome::Running,
-            (_, Some(0)) => Outcome::Ok,
-            (Some("failed"), _) | (_, Some(_)) => Outcome::Failed,
-            (_, None) => Outcome::Unknown,
-        };
+        let outcome = command_outcome(told, code);
         let id = owned(told, telling.id_key);
         let mut event = self.projected(outer, id.as_deref(), outcome.clone(), telling);
         event.tool_name.get_or_insert_with(|| "exec_command".to_owned());
@@ -142,14 +136,7 @@ impl Work<'_> {
         told: &Value,
         telling: Telling,
     ) -> Verdict {
-        let success = told.get("success").and_then(Value::as_bool);
-        let outcome = match (name(told, "status"), success) {
-            (Some("declined"), _) => Outcome::Denied,
-            (Some("in_progress" | "inProgress"), _) => Outcome::Running,
-            (Some("failed"), _) | (_, Some(false)) => Outcome::Failed,
-            (Some("completed"), _) | (_, Some(true)) => Outcome::Ok,
-            _ => Outcome::Unknown,
-        };
+        let outcome = change_outcome(told);
         let changes = told.get("changes").unwrap_or(&Value::Null);
         let id = owned(told, telling.id_key);
         let mut event = self.projected(outer, id.as_deref(), outcome.clone(), telling);
@@ -321,10 +308,9 @@ impl Work<'_> {
         outcome: Outcome,
         telling: Telling,
     ) -> EventDraft {
-        let known = id.is_some_and(|id| self.state.calls.knows(id));
         let native = match id {
-            Some(id) if known => NativeId::call(id),
-            Some(id) => NativeId::new("nested", id),
+            Some(id) if self.state.calls.is_nested(id) => NativeId::new("nested", id),
+            Some(id) => NativeId::call(id),
             None => NativeId::record(),
         };
         let field = format!("{}{}", telling.at, telling.id_key);
@@ -353,6 +339,28 @@ pub(super) struct Told {
     pub(super) input: Option<Value>,
     pub(super) response: Option<Value>,
     pub(super) outcome: Outcome,
+}
+
+/// What became of a command, as its end states it.
+pub(super) fn command_outcome(told: &Value, code: Option<i64>) -> Outcome {
+    match (name(told, "status"), code) {
+        (Some("declined"), _) => Outcome::Denied,
+        (Some("in_progress" | "inProgress"), _) => Outcome::Running,
+        (_, Some(0)) => Outcome::Ok,
+        (Some("failed"), _) | (_, Some(_)) => Outcome::Failed,
+        (_, None) => Outcome::Unknown,
+    }
+}
+
+/// What became of a change of files, as its end states it.
+pub(super) fn change_outcome(told: &Value) -> Outcome {
+    match (name(told, "status"), told.get("success").and_then(Value::as_bool)) {
+        (Some("declined"), _) => Outcome::Denied,
+        (Some("in_progress" | "inProgress"), _) => Outcome::Running,
+        (Some("failed"), _) | (_, Some(false)) => Outcome::Failed,
+        (Some("completed"), _) | (_, Some(true)) => Outcome::Ok,
+        _ => Outcome::Unknown,
+    }
 }
 
 fn fill_from_call(event: &mut EventDraft, call: &Call) {

@@ -1,13 +1,13 @@
 //! Which files are Codex rollouts, by content.
 //!
 //! Other agents write `type` and `timestamp` too; what tells a rollout is its envelope with a known
-//! type over a `payload` object, its bare header, or its document. `codex exec --json` streams are
-//! another grammar and no rollout.
+//! type over a `payload` object, its bare header, or its document. A `codex exec --json` stream is
+//! told by its first event.
 
 use super::bare::{is_document, is_header};
 use super::rollout::TOP_LEVEL;
 use super::value::{name, text};
-use super::{FORMAT_BARE, FORMAT_DOCUMENT, FORMAT_ROLLOUT};
+use super::{FORMAT_BARE, FORMAT_DOCUMENT, FORMAT_EXEC, FORMAT_ROLLOUT, exec_stream};
 use crate::ports::agent::SourceFormat;
 use serde_json::Value;
 use std::path::Path;
@@ -22,6 +22,9 @@ pub(super) fn format_of(values: &[Value]) -> Option<SourceFormat> {
     if is_envelope(first) || values.iter().any(|value| is_session_meta(value) && is_envelope(value))
     {
         return Some(SourceFormat { name: FORMAT_ROLLOUT, whole_document: false });
+    }
+    if values.iter().any(exec_stream::is_start) {
+        return Some(SourceFormat { name: FORMAT_EXEC, whole_document: false });
     }
     let is_state = |value: &Value| name(value, "record_type") == Some("state");
     (is_header(first) || values.iter().any(is_state))
@@ -78,9 +81,21 @@ mod tests {
     }
 
     #[test]
-    fn streams_and_other_agents_files_are_not_rollouts() {
+    fn a_stream_is_recognised_by_its_first_event_whatever_stands_before_it() {
+        let started = json!({"type": "thread.started", "thread_id": "a"});
+        let log = json!({"level": "INFO", "message": "x"});
+        assert_eq!(name_of(&[log, started]), Some(FORMAT_EXEC));
+        let early = json!({"type": "session.created", "session_id": "a"});
+        assert_eq!(name_of(&[early]), Some(FORMAT_EXEC));
+        let raw = json!({"id": "0", "msg": {"type": "session_configured", "session_id": "a"}});
+        assert_eq!(name_of(&[json!({"prompt": "x"}), raw]), Some(FORMAT_EXEC));
+    }
+
+    #[test]
+    fn other_agents_files_are_not_codex_ones() {
         for value in [
-            json!({"type": "thread.started", "thread_id": "a"}),
+            json!({"type": "thread.started"}),
+            json!({"type": "turn.completed", "usage": {"input_tokens": 1}}),
             json!({"type": "user", "sessionId": "a", "message": {"role": "user"}}),
             json!({"type": "message", "sessionId": "a", "role": "user", "content": "x"}),
             json!({"info": {"id": "a"}, "messages": []}),

@@ -3,6 +3,7 @@
 //! `{timestamp, ordinal?, type, payload, metadata?}` is one line of a rollout. Bare lines of older
 //! files can stand in the same file, so the shape of each line decides how it is read.
 
+use super::meta::COPIED;
 use super::state::{STATE_VERSION, State};
 use super::value::text;
 use super::work::{Verdict, Work};
@@ -108,14 +109,20 @@ impl Work<'_> {
         if copied {
             return self.copied_line(tag, payload);
         }
+        let verdict = self.own_line(tag, payload, line);
+        if matches!(verdict, Verdict::Told) {
+            self.note_doubt();
+        }
+        verdict
+    }
+
+    fn own_line(&mut self, tag: &str, payload: &Value, line: &Value) -> Verdict {
         match tag {
             "response_item" if is_delivered(line) => {
                 Verdict::Ignored("message already delivered through a tool")
             }
-            "response_item" => {
-                let inherited = line.pointer("/metadata/inherited_user_message");
-                self.response_item(payload, inherited == Some(&Value::Bool(true)))
-            }
+            "response_item" if is_inherited(line) => Verdict::Ignored(COPIED),
+            "response_item" => self.response_item(payload),
             "event_msg" => self.event_msg(payload),
             "turn_context" => self.turn_context(payload),
             "compacted" => self.compacted(),
@@ -143,5 +150,15 @@ fn context_only(tag: &str) -> Verdict {
 
 /// A record of text that a tool call had already delivered, in the guise of a message.
 fn is_delivered(line: &Value) -> bool {
-    line.pointer("/metadata/delivered_assistant_message").is_some_and(|marker| !marker.is_null())
+    beside(line, "delivered_assistant_message").is_some_and(|marker| !marker.is_null())
+}
+
+/// A prompt of the parent's, handed down to this thread.
+fn is_inherited(line: &Value) -> bool {
+    beside(line, "inherited_user_message") == Some(&Value::Bool(true))
+}
+
+/// A value of the `metadata` beside a line's payload.
+fn beside<'a>(line: &'a Value, key: &str) -> Option<&'a Value> {
+    line.get("metadata")?.get(key)
 }

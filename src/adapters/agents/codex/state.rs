@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Version of the stored form; another one is not restored.
-pub(super) const STATE_VERSION: u32 = 1;
+pub(super) const STATE_VERSION: u32 = 2;
 
 /// Most turns whose model is remembered.
 pub(super) const MODELS_MAX: usize = 64;

@@ -1,13 +1,13 @@
 //! Tool calls and their outputs, canonical telling.
 //!
-//! A call is a proposal; its output says what became of it. They are paired by id only. A process
-//! that a call left running ends under the id of a later `write_stdin`, which then carries the
-//! command that ended.
+//! A call is a proposal; its output says what became of it. They are paired by id only. What a
+//! call left running ends in the output of a later call; see `continued`.
 
-use super::calls::{Call, Running, patch_text};
+use super::calls::{Call, patch_text};
+use super::continued::begins;
 use super::headers::{self, Reading, Tool};
 use super::patch;
-use super::value::{id_like, name, owned, pick};
+use super::value::{name, owned, pick};
 use super::work::{Anchor, Origin, Verdict, Work};
 use crate::domain::event::{Channel, EventDraft, EventKind, NativeId, Outcome};
 use crate::domain::loss::LossReason;
@@ -21,11 +21,11 @@ const PATCH_SENSOR: &str = "codex_patch_text_sensor_v1";
 pub(super) const CHAT_RESULT: &str = "tool_message";
 
 /// What an ended call was, as far as the file still tells.
-struct Known {
-    name: String,
-    turn: Option<String>,
-    input: Option<Value>,
-    command: Value,
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) turn: Option<String>,
+    pub(super) input: Option<Value>,
+    pub(super) command: Value,
     projected: Option<Outcome>,
     diffs_told: bool,
 }
@@ -93,19 +93,29 @@ impl Work<'_> {
         let tool = Tool::of(&known.name);
         let output = item.get("output").unwrap_or(&Value::Null);
         let reading = headers::read(tool, output);
-        let (input, command) = self.settle(&known, &reading, id.as_deref());
-        let mut event = self.result_event(item, id.as_deref(), &known, &reading, input, output);
+        let Known { turn, command, .. } = &known;
+        let mut event = self.result_event(item, id.as_deref(), &known, &reading, output);
         if tag == CHAT_RESULT {
             event.path = self.path("content");
         }
+        let continues = self.continues(&known);
+        if continues.is_some() && reading.ended {
+            // What ended is the other call's; of this one the text says nothing.
+            event.outcome = Some(Outcome::Unknown);
+        }
         let anchor = Anchor::of(&event);
         self.tell(event);
-        self.prove_result(&anchor, tool, &command, &reading, tag);
+        if let Some(key) = continues {
+            self.continued(&key, item, &reading, tag);
+        } else {
+            self.prove_result(&anchor, tool, command, &reading, tag);
+        }
         let told = self.prove_patch(&anchor, tool, &known, &reading, tag);
         if let Some(id) = id {
-            let mut call = Call::new(&known.name, known.turn, None);
+            self.keep_running(&id, &known, &reading);
+            let mut call = Call::new(&known.name, turn.clone(), None);
             call.diffs_told = known.diffs_told || told;
-            self.state.calls.ended(&id, &call, command);
+            self.state.calls.ended(&id, &call, known.command);
         }
         Verdict::Told
     }
@@ -121,8 +131,7 @@ impl Work<'_> {
             .unwrap_or_default();
         let output = json!({ "status": name(item, "status"), "tools": found });
         let reading = headers::read(Tool::Other, &Value::Null);
-        let input = known.input.clone();
-        let mut event = self.result_event(item, id.as_deref(), &known, &reading, input, &output);
+        let mut event = self.result_event(item, id.as_deref(), &known, &reading, &output);
         event.path = self.path("tools");
         self.tell(event);
         if let Some(id) = id {
@@ -159,66 +168,32 @@ impl Work<'_> {
         }
     }
 
-    /// Keeps the book of running processes; answers the input to tell and the command that the
-    /// result is about.
-    fn settle(
-        &mut self,
-        known: &Known,
-        reading: &Reading,
-        id: Option<&str>,
-    ) -> (Option<Value>, Value) {
-        if Tool::of(&known.name) == Tool::Stdin {
-            return self.settle_stdin(known, reading);
-        }
-        if let (Some(session), Some(call)) = (&reading.session, id) {
-            let process = Running { call: call.to_owned(), command: known.command.clone() };
-            self.state.calls.start(session, process);
-        }
-        (known.input.clone(), known.command.clone())
-    }
-
-    fn settle_stdin(&mut self, known: &Known, reading: &Reading) -> (Option<Value>, Value) {
-        let command = self.stdin_command(known).cloned().unwrap_or(Value::Null);
-        let mut input = known.input.clone();
-        if let (Some(Value::Object(members)), false) = (&mut input, command.is_null()) {
-            members.insert("command".to_owned(), command.clone());
-        }
-        if let (Some(session), true) = (stdin_session(known), reading.exit_code.is_some()) {
-            self.state.calls.stop(&session);
-        }
-        (input, command)
-    }
-
-    /// The command that opened the session a `write_stdin` writes to.
-    fn stdin_command(&self, known: &Known) -> Option<&Value> {
-        let session = stdin_session(known)?;
-        self.state.calls.running(&session).map(|process| &process.command)
-    }
-
     fn result_event(
         &self,
         item: &Value,
         id: Option<&str>,
         known: &Known,
         reading: &Reading,
-        input: Option<Value>,
         output: &Value,
     ) -> EventDraft {
         let native = id.map_or_else(NativeId::record, NativeId::call);
-        let mut event = self.event(EventKind::PostToolUse, native, Channel::Canonical, "output");
+        // Whatever tells the end of what still runs outranks this.
+        let goes_on = reading.running.is_some() && begins(known);
+        let channel = if goes_on { Channel::Projection } else { Channel::Canonical };
+        let mut event = self.event(EventKind::PostToolUse, native, channel, "output");
         if let Some(turn) = self.item_turn(item).or_else(|| known.turn.clone()) {
             event.turn_id = Some(turn);
         }
         event.call_id = id.map(str::to_owned);
         event.tool_name = Some(known.name.clone()).filter(|name| !name.is_empty());
-        event.tool_input = input;
+        event.tool_input.clone_from(&known.input);
         event.tool_response = Some(output.clone()).filter(|output| !output.is_null());
         let stated = Some(reading.outcome.clone()).filter(|said| *said != Outcome::Unknown);
         event.outcome = Some(stated.or(known.projected.clone()).unwrap_or(Outcome::Unknown));
         event
     }
 
-    fn prove_result(
+    pub(super) fn prove_result(
         &mut self,
         on: &Anchor,
         tool: Tool,
@@ -257,7 +232,8 @@ impl Work<'_> {
     ) -> bool {
         let applied = match tool {
             Tool::Patch => reading.exit_code == Some(0) || reading.patch_applied,
-            _ => reading.exit_code == Some(0) && reading.patch_applied,
+            // A patch that the host took out of a shell call has no code in some versions.
+            _ => reading.patch_applied && matches!(reading.exit_code, Some(0) | None),
         };
         let text = known.input.as_ref().and_then(|input| patch_text(tool, input));
         let (Some(text), true, false) = (text, applied, known.diffs_told) else { return false };
@@ -293,8 +269,4 @@ pub(super) fn full_name(item: &Value) -> Option<String> {
 pub(super) fn parsed_arguments(arguments: &Value) -> Value {
     let parsed = arguments.as_str().and_then(|spelled| serde_json::from_str(spelled).ok());
     parsed.unwrap_or_else(|| arguments.clone())
-}
-
-fn stdin_session(known: &Known) -> Option<String> {
-    id_like(known.input.as_ref().and_then(|input| input.get("session_id")))
 }

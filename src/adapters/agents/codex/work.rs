@@ -58,12 +58,25 @@ impl Anchor {
     }
 }
 
+/// What kind of source a line stands in.
+#[derive(Clone, Copy)]
+pub(super) struct SourceKind {
+    /// Its word in provenance.
+    pub(super) place: &'static str,
+    /// The channel of what it tells first.
+    pub(super) first: Channel,
+}
+
+/// A rollout: the thread's own record.
+const ROLLOUT: SourceKind = SourceKind { place: "rollout", first: Channel::Canonical };
+
 /// One line at work.
 pub(super) struct Work<'a> {
     pub(super) state: &'a mut State,
     hint: &'a str,
     at: Option<&'a str>,
     prefix: String,
+    kind: SourceKind,
     out: Vec<Message>,
 }
 
@@ -75,7 +88,18 @@ impl<'a> Work<'a> {
         at: Option<&'a str>,
         prefix: &str,
     ) -> Self {
-        Self { state, hint, at, prefix: prefix.to_owned(), out: Vec::new() }
+        Self { state, hint, at, prefix: prefix.to_owned(), kind: ROLLOUT, out: Vec::new() }
+    }
+
+    /// The same for another kind of source than a rollout.
+    pub(super) fn told_by(mut self, kind: SourceKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The channel of what this source tells first.
+    pub(super) fn first_telling(&self) -> Channel {
+        self.kind.first
     }
 
     /// Moves on to another part of the same value.
@@ -127,6 +151,14 @@ impl<'a> Work<'a> {
         self.out.push(message);
     }
 
+    /// Names another path for the usage told last.
+    pub(super) fn last_usage_path(&mut self, field: &str) {
+        let path = self.path(field);
+        if let Some(Message::Usage(usage)) = self.out.last_mut() {
+            usage.path = path;
+        }
+    }
+
     /// Whether nothing has been said about this line so far.
     pub(super) fn is_silent(&self) -> bool {
         self.out.is_empty()
@@ -171,7 +203,10 @@ impl<'a> Work<'a> {
             kind,
             slot,
             payload,
-            provenance: format!("codex:{ADAPTER_VERSION}:rollout:{}", origin.provenance),
+            provenance: format!(
+                "codex:{ADAPTER_VERSION}:{}:{}",
+                self.kind.place, origin.provenance
+            ),
             sensor_name: origin.sensor.to_owned(),
             trust_class: TrustClass::AgentAdjacent,
             collection_method: CollectionMethod::FilePoll,

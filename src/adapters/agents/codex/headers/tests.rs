@@ -100,7 +100,10 @@ fn a_command_line_before_the_header_is_stepped_over() {
 fn running_refused_aborted_and_unlaunched_calls_have_an_outcome_and_no_code() {
     let running = "Wall time: 1.0 seconds\nProcess running with session ID 77\nOutput:\n";
     let reading = read(Tool::Exec, &json!(running));
-    assert_eq!((reading.outcome, reading.session.as_deref()), (Outcome::Running, Some("77")));
+    assert_eq!(
+        (reading.outcome, reading.running.as_deref()),
+        (Outcome::Running, Some("session:77"))
+    );
     assert_eq!(outcome("shell", "exec command rejected by user"), Outcome::Denied);
     assert_eq!(outcome("write_stdin", "aborted by user after 29.7s"), Outcome::Interrupted);
     assert_eq!(

@@ -117,6 +117,13 @@ fn inside_a_sub_agent_the_conversation_is_the_agent_s() {
 }
 
 #[test]
+fn a_hook_about_a_nested_command_meets_its_item() {
+    let rollout = messages("code_mode");
+    let hook = only_event(&payload("PostToolUse", json!({"tool_use_id": "exec-49fa"})));
+    assert!(events(&rollout).iter().any(|event| event.native == hook.native));
+}
+
+#[test]
 fn an_interrupt_ends_the_turn_as_interrupted() {
     let event = only_event(&payload("Interrupt", json!({})));
     assert_eq!((event.native, event.outcome), (NativeId::turn(TURN), Some(Outcome::Interrupted)));

@@ -1,6 +1,9 @@
 //! Behaviour of the Codex adapters, over small fixtures and, where present, over real files.
 
+mod continued;
 mod corpus;
+mod exec_streams;
+mod forks;
 mod history;
 mod hooks;
 mod messages;

@@ -8,9 +8,17 @@ use std::path::PathBuf;
 const CASES: &[&str] = &[
     "bare_lines",
     "code_mode",
+    "continued_calls",
     "document",
+    "fork_of_a_fork",
     "fork_with_copied_history",
+    "fork_with_kept_times",
+    "fork_without_source_meta",
+    "fork_without_turn_ids",
+    "mixed_ordinals",
     "paginated",
+    "referenced_fork",
+    "reverted_thread_2",
     "second_tellings",
     "subagent_start_ordinal",
     "turns_without_ids",
@@ -117,7 +125,8 @@ fn an_empty_home_variable_means_the_default_home() {
 
 #[test]
 fn only_the_family_s_own_formats_have_a_reader() {
-    for format in ["codex_rollout", "codex_rollout_bare", "codex_rollout_json"] {
+    for format in ["codex_rollout", "codex_rollout_bare", "codex_rollout_json", "codex_exec_stream"]
+    {
         assert!(CodexFamily.file_adapter(format).is_some(), "{format}");
     }
     assert!(CodexFamily.file_adapter("claude_transcript").is_none());

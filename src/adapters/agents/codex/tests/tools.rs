@@ -16,7 +16,7 @@ fn exit_codes_are_those_of_the_headers_and_no_others() {
     let paginated = messages("paginated");
     assert_eq!(
         exit_codes(&paginated),
-        [("call_A", 0), ("call_A", 0), ("call_X", 1), ("call_B", 0)]
+        [("call_A", 0), ("call_A", 0), ("call_R", 1), ("call_B", 0)]
     );
     let second = messages("second_tellings");
     assert_eq!(
@@ -41,26 +41,6 @@ fn both_tellings_of_a_code_are_one_piece_of_evidence() {
     let telemetry = codes[1].extension.as_ref().unwrap();
     assert_eq!(telemetry.content_class, "tool_telemetry");
     assert_eq!(telemetry.fields["wall_time_seconds"], "0.0210");
-}
-
-#[test]
-fn a_process_ends_under_the_id_of_the_write_that_saw_it_end() {
-    let messages = messages("paginated");
-    let started = about(&messages, &EventKind::PostToolUse, "call_R");
-    assert_eq!(started[0].outcome, Some(Outcome::Running));
-    let still = about(&messages, &EventKind::PostToolUse, "call_W");
-    assert_eq!(still[0].outcome, Some(Outcome::Running));
-    let ended = about(&messages, &EventKind::PostToolUse, "call_X");
-    assert_eq!(ended[0].outcome, Some(Outcome::Failed));
-    assert_eq!(
-        ended[0].tool_input,
-        Some(json!({"session_id": 77, "chars": "", "command": "make test"}))
-    );
-    let code = evidence(&messages)
-        .into_iter()
-        .find(|piece| piece.event_native == NativeId::call("call_X"))
-        .unwrap();
-    assert_eq!(code.payload, json!({"command": "make test", "exit_code": 1}));
 }
 
 #[test]
@@ -111,6 +91,36 @@ fn file_changes_are_told_once_whichever_telling_comes_first() {
 }
 
 #[test]
+fn a_patch_that_the_host_took_out_of_a_shell_call_is_an_edit() {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n";
+    let script = format!("apply_patch <<'EOF'\n{patch}EOF");
+    let call = |body: &str| {
+        let arguments = json!({"cmd": script}).to_string();
+        let output = format!("Wall time: 0.0000 seconds\nOutput:\n{body}\n");
+        messages_of(&[
+            json!({"type": "response_item", "payload": {"type": "function_call",
+                "name": "exec_command", "call_id": "c", "arguments": arguments}}),
+            json!({"type": "response_item", "payload": {"type": "function_call_output",
+                "call_id": "c", "output": output}}),
+        ])
+    };
+    let applied = call("Success. Updated the following files:\nA a.txt");
+    assert_eq!(evidence(&applied)[0].payload, json!({"path": "a.txt", "diff": "+x\n"}));
+    assert!(evidence(&call("no such file")).is_empty());
+}
+
+#[test]
+fn a_second_telling_before_its_call_meets_it() {
+    let event = json!({"type": "event_msg", "payload": {"type": "web_search_end",
+        "call_id": "ws_1", "query": "q", "action": {"type": "search", "query": "q"}}});
+    let call = json!({"type": "response_item", "payload": {"type": "web_search_call",
+        "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}}});
+    let messages = messages_of(&[event, call]);
+    let ids: Vec<_> = events(&messages).iter().map(|event| event.native.clone()).collect();
+    assert_eq!(ids, [NativeId::call("ws_1"), NativeId::call("ws_1")]);
+}
+
+#[test]
 fn the_host_s_word_on_an_mcp_call_reaches_the_call() {
     let paginated = messages("paginated");
     let results = about(&paginated, &EventKind::PostToolUse, "call_D");
@@ -155,6 +165,21 @@ fn a_junk_name_stays_junk_and_states_no_code() {
     let result = about(&messages, &EventKind::PostToolUse, "call_J");
     assert_eq!(result[0].tool_name.as_deref(), Some("shell<|channel|>"));
     assert_eq!(result[0].outcome, Some(Outcome::Unknown));
+}
+
+#[test]
+fn a_call_that_waits_for_approval_stays_a_proposal() {
+    let messages = messages_of(&[
+        json!({"type": "response_item", "payload": {"type": "function_call",
+            "name": "exec_command", "call_id": "c", "arguments": json!({"cmd": "rm -rf x",
+            "sandbox_permissions": "require_escalated"}).to_string()}}),
+        json!({"type": "event_msg", "payload": {"type": "exec_approval_request", "call_id": "c"}}),
+        json!({"type": "event_msg", "payload": {"type": "task_complete",
+            "last_agent_message": null}}),
+    ]);
+    assert_eq!(events_of(&messages, &EventKind::PreToolUse).len(), 1);
+    assert!(events_of(&messages, &EventKind::PostToolUse).is_empty());
+    assert!(evidence(&messages).is_empty());
 }
 
 #[test]
