@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{CaseEnd, Checks};
+use super::decoding::Decoder;
 use super::harness::Harness;
 use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer};
 
@@ -51,6 +52,8 @@ pub enum Body {
     Envelope(fn(&mut Checks<'_>, &mut dyn EnvelopeCodec) -> CaseEnd),
     /// Needs a native reader.
     Native(fn(&mut Checks<'_>, &mut dyn NativeProbe) -> CaseEnd),
+    /// Needs a decoder with this offer.
+    Decoder(Offer, fn(&mut Checks<'_>, &mut dyn Decoder) -> CaseEnd),
     /// Needs the runner itself.
     Runner(fn(&mut Checks<'_>, &mut dyn Harness) -> CaseEnd),
 }
@@ -63,6 +66,7 @@ impl Body {
             Self::Keys(_) => Some(Offer::KeyCodec),
             Self::Envelope(_) => Some(Offer::Envelope),
             Self::Native(_) => Some(Offer::Native),
+            Self::Decoder(offer, _) => Some(*offer),
             Self::Runner(_) => Some(Offer::Runner),
         }
     }
@@ -99,6 +103,8 @@ pub enum Wrap {
     Envelope(fn(Box<dyn EnvelopeCodec>, Fired) -> Box<dyn EnvelopeCodec>),
     /// Around a native reader.
     Native(fn(Box<dyn NativeProbe>, Fired) -> Box<dyn NativeProbe>),
+    /// Around a decoder.
+    Decoder(fn(Box<dyn Decoder>, Fired) -> Box<dyn Decoder>),
     /// Around the runner.
     Runner(WrapRunner),
 }

@@ -166,6 +166,13 @@ impl<'a> Engine<'a> {
                 }
                 body(checks, native.as_mut())
             }
+            Body::Decoder(_, body) => {
+                let mut decoder = checks.made(self.factory.decoder(subject))?;
+                if let Wrap::Decoder(wrap) = mode.wrap {
+                    decoder = wrap(decoder, fired.clone());
+                }
+                body(checks, decoder.as_mut())
+            }
             Body::Runner(body) => {
                 let mut harness: Box<dyn Harness + '_> = Box::new(LiveHarness::new(self.factory));
                 if let Wrap::Runner(wrap) = mode.wrap {

@@ -16,13 +16,14 @@ pub const TEETH: &str = include_str!("../../fixtures/conformance/teeth.json");
 pub const OFFERS: &str = include_str!("../../fixtures/conformance/offers.json");
 
 const UNTOOTHED_CEILING: usize = 6;
-const MODE_FLOOR: usize = 41;
+const MODE_FLOOR: usize = 65;
 
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
     ("builtin:keys", 11),
     ("builtin:envelope", 12),
-    ("builtin:codex-rollout", 4),
+    ("builtin:codex-rollout", 26),
+    ("builtin:claude-transcript", 16),
     ("builtin:runner", 18),
 ];
 
@@ -60,6 +61,7 @@ pub fn suite() -> Suite {
         contracts: contracts(),
         modes: std::iter::once(control())
             .chain(modes::idn::MODES.iter().copied())
+            .chain(modes::dec::MODES.iter().copied())
             .chain(modes::ext::MODES.iter().copied())
             .chain(modes::run::MODES.iter().copied())
             .collect(),
@@ -76,7 +78,12 @@ pub fn suite() -> Suite {
 }
 
 fn contracts() -> Vec<Contract> {
-    vec![cases::idn::contract(), cases::ext::contract(), cases::run::contract()]
+    vec![
+        cases::idn::contract(),
+        cases::dec::contract(),
+        cases::ext::contract(),
+        cases::run::contract(),
+    ]
 }
 
 /// An unreadable file pins nothing, which RUN-16 reports as subjects without a pin.

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::decoding::Decoder;
 use crate::domain::key::{ConversationKey, ItemCategory};
 
 /// A duty that a subject takes on; each contract case asks for one.
@@ -21,13 +22,27 @@ pub enum Offer {
     Envelope,
     /// `NativeProbe`.
     Native,
+    /// `Decoder`.
+    Decoder,
+    /// `Decoder` of a format that tells things twice.
+    SecondTellings,
+    /// `Decoder` of a format in which calls run commands that are no calls themselves.
+    NestedCommands,
     /// The conformance runner itself.
     Runner,
 }
 
 impl Offer {
     /// Every offer, in declaration order.
-    pub const ALL: [Self; 4] = [Self::KeyCodec, Self::Envelope, Self::Native, Self::Runner];
+    pub const ALL: [Self; 7] = [
+        Self::KeyCodec,
+        Self::Envelope,
+        Self::Native,
+        Self::Decoder,
+        Self::SecondTellings,
+        Self::NestedCommands,
+        Self::Runner,
+    ];
 
     /// The name used in lists and in the pinned file.
     pub fn as_str(self) -> &'static str {
@@ -35,6 +50,9 @@ impl Offer {
             Self::KeyCodec => "key_codec",
             Self::Envelope => "envelope",
             Self::Native => "native",
+            Self::Decoder => "decoder",
+            Self::SecondTellings => "second_tellings",
+            Self::NestedCommands => "nested_commands",
             Self::Runner => "runner",
         }
     }
@@ -62,6 +80,11 @@ pub trait SubjectFactory {
 
     /// A fresh native probe of the subject, when it offers one.
     fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>>;
+
+    /// A fresh decoder of the subject, when it offers one.
+    fn decoder(&self, _subject: &str) -> Option<Box<dyn Decoder>> {
+        None
+    }
 }
 
 /// The native parts of a conversation key.

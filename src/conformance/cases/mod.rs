@@ -1,5 +1,6 @@
 //! The cases, one file a contract; `modes` mirrors it.
 
+pub mod dec;
 pub mod ext;
 pub mod idn;
 pub mod run;

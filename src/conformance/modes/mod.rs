@@ -4,6 +4,7 @@
 //! opposite goes red. Where a defective writer would have a reader that mirrors it, the mode
 //! keeps that reader: what is broken is the named demand, not everything behind it.
 
+pub mod dec;
 pub mod ext;
 pub mod idn;
 pub mod run;

@@ -1,17 +1,10 @@
-//! The subjects of `fornax conformance`: the parts that ship, bound to the contracts' traits.
-//!
-//! Keys and envelopes are the domain's own. The Codex subject is the shipping rollout adapter with
-//! the sealer behind it, driven the way a file is read: recognised by content, normalised line by
-//! line with the file's stem as the hint, sealed.
+//! The Codex rollout adapter with the sealer behind it, driven the way a file is read: recognised
+//! by content, normalised line by line with the file's stem as the hint, sealed.
 
 use crate::adapters::agents::codex::{ADAPTER_VERSION, CodexFamily, FORMAT_ROLLOUT};
 use crate::app::seal::{Line, Sealer};
 use crate::base::hash::Digest;
-use crate::conformance::builtin::BuiltinSubjects;
-use crate::conformance::subjects::{
-    EnvelopeCodec, EvidenceView, KeyCodec, LineView, NativeOutcome, NativeProbe, SubjectFactory,
-    SubjectRow,
-};
+use crate::conformance::subjects::{EvidenceView, LineView, NativeOutcome, NativeProbe};
 use crate::domain::event::NativeId;
 use crate::domain::key::ConversationKey;
 use crate::domain::outcome::NormalizationOutcome;
@@ -21,31 +14,8 @@ use crate::ports::agent::{AgentAdapter, AgentFamily as _, SourceSample};
 use serde_json::Value;
 use std::path::Path;
 
-/// Every subject that this program can be judged by.
-pub(super) struct BuiltIn;
-
-const SUBJECTS: BuiltinSubjects = BuiltinSubjects { native: || Box::new(CodexRollout) };
-
-impl SubjectFactory for BuiltIn {
-    fn subjects(&self) -> Vec<SubjectRow> {
-        SUBJECTS.subjects()
-    }
-
-    fn keys(&self, subject: &str) -> Option<Box<dyn KeyCodec>> {
-        SUBJECTS.keys(subject)
-    }
-
-    fn envelope(&self, subject: &str) -> Option<Box<dyn EnvelopeCodec>> {
-        SUBJECTS.envelope(subject)
-    }
-
-    fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>> {
-        SUBJECTS.native(subject)
-    }
-}
-
 /// The Codex adapter for rollout files, sealed into the namespace `local`.
-struct CodexRollout;
+pub(super) struct CodexRollout;
 
 impl NativeProbe for CodexRollout {
     fn conversation_of(&mut self, path: &str, lines: &[Value]) -> Result<ConversationKey, String> {
