@@ -26,6 +26,8 @@ pub const KEYS: &str = "builtin:keys";
 pub const ENVELOPE: &str = "builtin:envelope";
 /// The subject over the Claude Code transcript adapter.
 pub const CLAUDE_TRANSCRIPT: &str = "builtin:claude-transcript";
+/// The subject over ingest, follow and the store.
+pub const TAIL: &str = "builtin:tail";
 /// The subject over the Codex rollout adapter.
 pub const CODEX_ROLLOUT: &str = "builtin:codex-rollout";
 

@@ -10,6 +10,7 @@ use super::check::{CaseEnd, Checks};
 use super::decoding::Decoder;
 use super::harness::Harness;
 use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer};
+use super::tailing::TailReader;
 
 /// A contract: the cases that share an id prefix and an origin.
 #[derive(Debug, Clone)]
@@ -54,6 +55,8 @@ pub enum Body {
     Native(fn(&mut Checks<'_>, &mut dyn NativeProbe) -> CaseEnd),
     /// Needs a decoder with this offer.
     Decoder(Offer, fn(&mut Checks<'_>, &mut dyn Decoder) -> CaseEnd),
+    /// Needs a tail reader.
+    Tail(fn(&mut Checks<'_>, &mut dyn TailReader) -> CaseEnd),
     /// Needs the runner itself.
     Runner(fn(&mut Checks<'_>, &mut dyn Harness) -> CaseEnd),
 }
@@ -67,6 +70,7 @@ impl Body {
             Self::Envelope(_) => Some(Offer::Envelope),
             Self::Native(_) => Some(Offer::Native),
             Self::Decoder(offer, _) => Some(*offer),
+            Self::Tail(_) => Some(Offer::Tail),
             Self::Runner(_) => Some(Offer::Runner),
         }
     }
@@ -105,6 +109,8 @@ pub enum Wrap {
     Native(fn(Box<dyn NativeProbe>, Fired) -> Box<dyn NativeProbe>),
     /// Around a decoder.
     Decoder(fn(Box<dyn Decoder>, Fired) -> Box<dyn Decoder>),
+    /// Around a tail reader.
+    Tail(fn(Box<dyn TailReader>, Fired) -> Box<dyn TailReader>),
     /// Around the runner.
     Runner(WrapRunner),
 }

@@ -173,6 +173,13 @@ impl<'a> Engine<'a> {
                 }
                 body(checks, decoder.as_mut())
             }
+            Body::Tail(body) => {
+                let mut tail = checks.made(self.factory.tail(subject))?;
+                if let Wrap::Tail(wrap) = mode.wrap {
+                    tail = wrap(tail, fired.clone());
+                }
+                body(checks, tail.as_mut())
+            }
             Body::Runner(body) => {
                 let mut harness: Box<dyn Harness + '_> = Box::new(LiveHarness::new(self.factory));
                 if let Wrap::Runner(wrap) = mode.wrap {

@@ -27,4 +27,5 @@ pub mod report;
 pub mod run;
 pub mod selftest;
 pub mod subjects;
+pub mod tailing;
 pub mod teeth;

@@ -208,6 +208,6 @@ pub fn child(dialect: Dialect) -> Vec<u8> {
 /// Second tellings and nested commands, which only a rollout has.
 pub mod rollout {
     pub use super::codex::{
-        answer_told_again, nested_command, script_call, script_result, task_complete,
+        answer_told_again, filler, nested_command, script_call, script_result, task_complete,
     };
 }

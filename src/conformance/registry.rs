@@ -16,7 +16,7 @@ pub const TEETH: &str = include_str!("../../fixtures/conformance/teeth.json");
 pub const OFFERS: &str = include_str!("../../fixtures/conformance/offers.json");
 
 const UNTOOTHED_CEILING: usize = 6;
-const MODE_FLOOR: usize = 65;
+const MODE_FLOOR: usize = 86;
 
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
@@ -24,6 +24,7 @@ const SUBJECT_FLOORS: &[(&str, usize)] = &[
     ("builtin:envelope", 12),
     ("builtin:codex-rollout", 26),
     ("builtin:claude-transcript", 16),
+    ("builtin:tail", 20),
     ("builtin:runner", 18),
 ];
 
@@ -62,6 +63,7 @@ pub fn suite() -> Suite {
         modes: std::iter::once(control())
             .chain(modes::idn::MODES.iter().copied())
             .chain(modes::dec::MODES.iter().copied())
+            .chain(modes::tal::MODES.iter().copied())
             .chain(modes::ext::MODES.iter().copied())
             .chain(modes::run::MODES.iter().copied())
             .collect(),
@@ -81,6 +83,7 @@ fn contracts() -> Vec<Contract> {
     vec![
         cases::idn::contract(),
         cases::dec::contract(),
+        cases::tal::contract(),
         cases::ext::contract(),
         cases::run::contract(),
     ]

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::decoding::Decoder;
+use super::tailing::TailReader;
 use crate::domain::key::{ConversationKey, ItemCategory};
 
 /// A duty that a subject takes on; each contract case asks for one.
@@ -28,19 +29,22 @@ pub enum Offer {
     SecondTellings,
     /// `Decoder` of a format in which calls run commands that are no calls themselves.
     NestedCommands,
+    /// `TailReader`.
+    Tail,
     /// The conformance runner itself.
     Runner,
 }
 
 impl Offer {
     /// Every offer, in declaration order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::KeyCodec,
         Self::Envelope,
         Self::Native,
         Self::Decoder,
         Self::SecondTellings,
         Self::NestedCommands,
+        Self::Tail,
         Self::Runner,
     ];
 
@@ -53,6 +57,7 @@ impl Offer {
             Self::Decoder => "decoder",
             Self::SecondTellings => "second_tellings",
             Self::NestedCommands => "nested_commands",
+            Self::Tail => "tail",
             Self::Runner => "runner",
         }
     }
@@ -83,6 +88,11 @@ pub trait SubjectFactory {
 
     /// A fresh decoder of the subject, when it offers one.
     fn decoder(&self, _subject: &str) -> Option<Box<dyn Decoder>> {
+        None
+    }
+
+    /// A fresh tail reader of the subject, when it offers one.
+    fn tail(&self, _subject: &str) -> Option<Box<dyn TailReader>> {
         None
     }
 }

@@ -48,14 +48,14 @@ fn the_control_is_green_on_the_shipping_parts() {
     let output = conformance(&[]);
     let text = stdout(&output);
     assert_eq!(code(&output), 0, "{text}");
-    assert!(text.starts_with("TAP version 14\n1..83\nok 1 - IDN-01 "), "{text}");
+    assert!(text.starts_with("TAP version 14\n1..103\nok 1 - IDN-01 "), "{text}");
     assert!(!text.contains("not ok"), "{text}");
-    assert_eq!(text.matches("\nok ").count(), 83);
-    for (contract, floor) in [("IDN", 13), ("DEC", 38), ("EXT", 14), ("RUN", 18)] {
+    assert_eq!(text.matches("\nok ").count(), 103);
+    for (contract, floor) in [("IDN", 13), ("DEC", 38), ("TAL", 20), ("EXT", 14), ("RUN", 18)] {
         let cases = text.lines().filter(|line| line.contains(&format!(" - {contract}-"))).count();
         assert_eq!(cases, floor, "{contract}");
     }
-    assert!(text.contains("# ok 83, red 0, skip 0, timeout 0\n# checks 131 of 131\n# seed 0\n"));
+    assert!(text.contains("# ok 103, red 0, skip 0, timeout 0\n# checks 166 of 166\n# seed 0\n"));
 }
 
 /// The red ids of a run under the mode, and its exit code.
@@ -70,7 +70,7 @@ fn reds_under(mode: &str) -> (i32, BTreeSet<String>) {
 #[test]
 fn every_mode_exits_one_and_reddens_its_own_cases_only() {
     let modes = listed("modes");
-    assert_eq!(modes.len(), 65);
+    assert_eq!(modes.len(), 86);
     let next = AtomicUsize::new(0);
     let faults = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -99,9 +99,9 @@ fn the_self_test_passes_and_leaves_its_files() {
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     let plan: Vec<Value> = serde_json::from_str(&read("plan.json")).unwrap();
-    assert_eq!(plan.len(), 1 + 65 + 67 + 4);
+    assert_eq!(plan.len(), 1 + 86 + 87 + 4);
     assert_eq!(read("results.jsonl").lines().count(), plan.len() + 2);
-    assert!(read("modes/none.tap").contains("# ok 83, red 0"));
+    assert!(read("modes/none.tap").contains("# ok 103, red 0"));
     assert!(read("modes/idn_lowercases.tap").contains("not ok 6 - IDN-06 letter case"));
     assert_eq!(read("teeth.json"), fornax::conformance::registry::TEETH);
     assert!(read("coverage.md").contains("| IDN-06 | idn_lowercases |"));
@@ -154,7 +154,7 @@ fn a_mode_that_touches_nothing_of_the_selection_is_a_meta_failure() {
 fn a_deadline_that_passes_is_a_timeout_and_never_a_red() {
     let output = conformance(&["--self-test", "--timeout-ms", "1"]);
     assert_eq!(code(&output), 3, "{}", stdout(&output));
-    assert!(stdout(&output).contains("# ok 0, red 0, skip 136, timeout 1\n"));
+    assert!(stdout(&output).contains("# ok 0, red 0, skip 177, timeout 1\n"));
     let slow = conformance(&["--case", "RUN-02", "--timeout-ms", "1"]);
     assert_eq!(code(&slow), 3, "{}", stdout(&slow));
     assert!(stdout(&slow).contains("status: \"timeout\""));
@@ -186,6 +186,7 @@ fn every_subject_is_listed_with_its_claims_and_its_floor_of_cases() {
             ("builtin:envelope", 12),
             ("builtin:codex-rollout", 26),
             ("builtin:claude-transcript", 16),
+            ("builtin:tail", 20),
             ("builtin:runner", 18)
         ]
     );

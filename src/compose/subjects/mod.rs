@@ -1,19 +1,22 @@
 //! The subjects of `fornax conformance`: the parts that ship, bound to the contracts' traits.
 //!
 //! Keys and envelopes are the domain's own. `codex_native` drives the Codex adapter line by line,
-//! `decode` whole files through recognition, resumption and reading.
+//! `decode` whole files through recognition, resumption and reading, `tail` growing ones into a store.
 
 mod codex_native;
 mod decode;
 mod mark;
 mod observe;
+mod tail;
+mod tee;
 
 use crate::adapters::agents::{claude, codex};
-use crate::conformance::builtin::{BuiltinSubjects, CLAUDE_TRANSCRIPT, CODEX_ROLLOUT};
+use crate::conformance::builtin::{BuiltinSubjects, CLAUDE_TRANSCRIPT, CODEX_ROLLOUT, TAIL};
 use crate::conformance::decoding::{Decoder, Dialect};
 use crate::conformance::subjects::{
     EnvelopeCodec, KeyCodec, NativeProbe, Offer, SubjectFactory, SubjectRow,
 };
+use crate::conformance::tailing::TailReader;
 
 /// Every subject that this program can be judged by.
 pub(super) struct BuiltIn;
@@ -25,6 +28,7 @@ const SUBJECTS: BuiltinSubjects =
 const FILE_OFFERS: &[(&str, &[Offer])] = &[
     (CODEX_ROLLOUT, &[Offer::Decoder, Offer::SecondTellings, Offer::NestedCommands]),
     (CLAUDE_TRANSCRIPT, &[Offer::Decoder]),
+    (TAIL, &[Offer::Tail]),
 ];
 
 impl SubjectFactory for BuiltIn {
@@ -60,5 +64,10 @@ impl SubjectFactory for BuiltIn {
             _ => return None,
         };
         Some(Box::new(decode::FileDecoder::new(dialect, format)))
+    }
+
+    fn tail(&self, subject: &str) -> Option<Box<dyn TailReader>> {
+        let tail = (subject == TAIL).then(tail::StoredTail::new)?.ok()?;
+        Some(Box::new(tail))
     }
 }

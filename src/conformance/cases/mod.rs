@@ -4,3 +4,4 @@ pub mod dec;
 pub mod ext;
 pub mod idn;
 pub mod run;
+pub mod tal;

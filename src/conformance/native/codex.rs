@@ -95,6 +95,11 @@ pub(super) fn unknown(seconds: usize, marker: &str) -> Value {
     line(seconds, "event_msg", json!({"type": "telepathy_end", "note": marker}))
 }
 
+/// A line of this many bytes, and a few more, that tells nothing.
+pub fn filler(seconds: usize, bytes: usize) -> Value {
+    line(seconds, "world_state", json!({"filler": "x".repeat(bytes)}))
+}
+
 /// A call of code mode, which may run commands of its own.
 pub fn script_call(seconds: usize, id: &str) -> Value {
     let input = "text(await tools.exec_command({cmd: \"make test\"}))";
