@@ -146,7 +146,7 @@ pub const MODES: &[Mode] = &[
         "TAL-14",
         &["TAL-01", "TAL-02"],
         "the cursor is the file's size",
-        "juejin-usage #105, obelisk #102: a torn last line was skipped for ever",
+        "juejin-usage #105, obelisk #102, grafana/agento11y #287: a torn last line was skipped for ever",
         Defect::CheckpointPastPartial
     ),
     mode!(
