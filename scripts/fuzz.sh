@@ -1,22 +1,42 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with coverage on the stable toolchain and runs each for some seconds.
-# Usage: fuzz.sh [SECONDS] [TARGET...]. Seeds come from fixtures/.
+# Builds fuzz targets with coverage on the stable toolchain and runs each for some seconds.
+# Usage: fuzz.sh [--if-possible] [SECONDS] [TARGET...]; all targets when none is named. Seeds come
+# from fixtures/. With --if-possible, a machine that cannot build them is a printed reason.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
+lenient=false
+if [ "${1:-}" = --if-possible ]; then
+  lenient=true
+  shift
+fi
 seconds=${1:-60}
 shift || true
-host=$(rustc -vV | sed -n 's/^host: //p')
-export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
--Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
--Ccodegen-units=1 -Cdebug-assertions=on"
-cargo build --release --manifest-path "$here/fuzz/Cargo.toml" --target "$host"
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
   for file in "$here"/fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
 fi
+
+cannot() {
+  echo "no fuzzing: $1"
+  if $lenient; then exit 0; else exit 1; fi
+}
+command -v c++ > /dev/null || cannot "no C++ compiler for the fuzzer's runtime"
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+# shellcheck disable=SC2086
+echo 'fn main() {}' | rustc $coverage --crate-type lib --emit=obj -o /dev/null - 2> /dev/null \
+  || cannot "this rustc cannot compile with coverage"
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+export RUSTFLAGS="$coverage -Ccodegen-units=1 -Cdebug-assertions=on"
+bins=()
+for target in "${targets[@]}"; do bins+=(--bin "$target"); done
+cargo build --release --locked --manifest-path "$here/fuzz/Cargo.toml" --target "$host" "${bins[@]}"
+built=${CARGO_TARGET_DIR:-$here/fuzz/target}/$host/release
 for target in "${targets[@]}"; do
   corpus=$here/fuzz/corpus/$target
-  mkdir -p "$corpus" "$here/fuzz/artifacts/$target"
+  artifacts=$here/fuzz/artifacts/$target
+  mkdir -p "$corpus" "$artifacts"
   case $target in
     claude_transcript) cp -n "$here"/fixtures/agents/claude_code/*.jsonl "$corpus/" ;;
     codex_rollout) cp -n "$here"/fixtures/agents/codex/*.jsonl "$corpus/" ;;
@@ -25,10 +45,13 @@ for target in "${targets[@]}"; do
     prose_and_commands) split -l 1 -a 4 "$here/fixtures/claims/sentences.jsonl" "$corpus/seed-" ;;
   esac
   echo "== $target, $seconds s"
-  "$here/${CARGO_TARGET_DIR:-fuzz/target}/$host/release/$target" "$corpus" \
-    -artifact_prefix="$here/fuzz/artifacts/$target/" -max_total_time="$seconds" -timeout=10 \
-    -rss_limit_mb=2048 -print_final_stats=1 2>&1 | grep -E "ERROR|SUMMARY|stat::number_of_executed|stat::new_units|panicked" || true
-  if compgen -G "$here/fuzz/artifacts/$target/*" > /dev/null; then
+  log=$artifacts.log
+  status=0
+  "$built/$target" "$corpus" -artifact_prefix="$artifacts/" -max_total_time="$seconds" \
+    -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 > "$log" 2>&1 || status=$?
+  grep -E "ERROR|SUMMARY|stat::number_of_executed|stat::new_units|panicked" "$log" || true
+  if [ "$status" -ne 0 ] || compgen -G "$artifacts/*" > /dev/null; then
+    tail -n 20 "$log" >&2
     echo "a finding is in fuzz/artifacts/$target" >&2
     exit 1
   fi

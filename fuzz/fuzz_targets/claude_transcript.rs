@@ -1,29 +1,6 @@
-//! Lines in any order and any damage go through the decoder and the pipeline without a panic.
+//! The decoder of Claude Code transcripts takes any bytes.
 #![no_main]
-use fornax::adapters::agents::claude::ClaudeFamily;
-use fornax::app::prepare::prepare;
-use fornax::app::seal::{Line, Sealer};
-use fornax::base::hash::Digest;
-use fornax::base::json;
-use fornax::domain::event::NativeId;
-use fornax::ports::agent::AgentFamily;
+use fornax::adapters::agents::claude::{ClaudeFamily, TRANSCRIPT};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &[u8]| {
-    let mut adapter = ClaudeFamily.file_adapter("claude_transcript").unwrap();
-    let mut sealer = Sealer::new("local", ClaudeFamily.provider(), "fuzz");
-    let mut offset = 0;
-    for bytes in text.split(|b| *b == b'\n') {
-        let hash = Digest::of(bytes);
-        let line = Line { offset, length: bytes.len() as u64, hash, received: None };
-        for value in json::values(bytes).0 {
-            let mut messages = adapter.normalize("hint", &value.value).into_messages();
-            prepare(&mut messages);
-            let id = NativeId::new("record", hash.short_hex());
-            sealer.seal(messages, &line, &id);
-        }
-        offset += bytes.len() as u64 + 1;
-    }
-    let state = adapter.snapshot();
-    assert!(ClaudeFamily.file_adapter("claude_transcript").unwrap().restore(&state));
-});
+fuzz_target!(|text: &[u8]| fornax_fuzz::decode(&ClaudeFamily, TRANSCRIPT, text));

@@ -24,6 +24,10 @@ use crate::domain::provider::Provider;
 pub const KEYS: &str = "builtin:keys";
 /// The subject over `domain::envelope` and `domain::payload`.
 pub const ENVELOPE: &str = "builtin:envelope";
+/// The subject over the Claude Code transcript adapter.
+pub const CLAUDE_TRANSCRIPT: &str = "builtin:claude-transcript";
+/// The subject over ingest, follow and the store.
+pub const TAIL: &str = "builtin:tail";
 /// The subject over the Codex rollout adapter.
 pub const CODEX_ROLLOUT: &str = "builtin:codex-rollout";
 /// The subject over read-back.

@@ -146,6 +146,18 @@ impl<'a> Checks<'a> {
         })
     }
 
+    /// The subject's answer, or the end of the case when it gave none.
+    ///
+    /// # Errors
+    /// The end of the case.
+    pub fn answered<T>(&mut self, answer: Result<T, String>) -> Result<T, Stop> {
+        answer.map_err(|error| {
+            let site = format!("{}/subject", self.case);
+            self.fail(&site, "an answer", &error);
+            Stop::Required
+        })
+    }
+
     fn record(&mut self, label: &str, evaluate: impl FnOnce(&mut Self, &str)) {
         let site = format!("{}/{label}", self.case);
         if self.dial.dropped.as_ref() == Some(&site) {

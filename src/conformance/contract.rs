@@ -7,8 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{CaseEnd, Checks};
+use super::decoding::Decoder;
 use super::harness::Harness;
 use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer, Resolver};
+use super::tailing::TailReader;
 
 /// A contract: the cases that share an id prefix and an origin.
 #[derive(Debug, Clone)]
@@ -53,6 +55,10 @@ pub enum Body {
     Native(fn(&mut Checks<'_>, &mut dyn NativeProbe) -> CaseEnd),
     /// Needs a resolver.
     Readback(fn(&mut Checks<'_>, &mut dyn Resolver) -> CaseEnd),
+    /// Needs a decoder with this offer.
+    Decoder(Offer, fn(&mut Checks<'_>, &mut dyn Decoder) -> CaseEnd),
+    /// Needs a tail reader.
+    Tail(fn(&mut Checks<'_>, &mut dyn TailReader) -> CaseEnd),
     /// Needs the runner itself.
     Runner(fn(&mut Checks<'_>, &mut dyn Harness) -> CaseEnd),
 }
@@ -66,6 +72,8 @@ impl Body {
             Self::Envelope(_) => Some(Offer::Envelope),
             Self::Native(_) => Some(Offer::Native),
             Self::Readback(_) => Some(Offer::Readback),
+            Self::Decoder(offer, _) => Some(*offer),
+            Self::Tail(_) => Some(Offer::Tail),
             Self::Runner(_) => Some(Offer::Runner),
         }
     }
@@ -104,22 +112,12 @@ pub enum Wrap {
     Native(fn(Box<dyn NativeProbe>, Fired) -> Box<dyn NativeProbe>),
     /// Around a resolver.
     Readback(fn(Box<dyn Resolver>, Fired) -> Box<dyn Resolver>),
+    /// Around a decoder.
+    Decoder(fn(Box<dyn Decoder>, Fired) -> Box<dyn Decoder>),
+    /// Around a tail reader.
+    Tail(fn(Box<dyn TailReader>, Fired) -> Box<dyn TailReader>),
     /// Around the runner.
     Runner(WrapRunner),
-}
-
-impl Wrap {
-    /// What a subject has to offer to be wrapped; a case that needs anything else cannot be reached.
-    pub fn reaches(&self) -> Option<Offer> {
-        match self {
-            Self::Nothing => None,
-            Self::Keys(_) => Some(Offer::KeyCodec),
-            Self::Envelope(_) => Some(Offer::Envelope),
-            Self::Native(_) => Some(Offer::Native),
-            Self::Readback(_) => Some(Offer::Readback),
-            Self::Runner(_) => Some(Offer::Runner),
-        }
-    }
 }
 
 /// Why a case has no break mode.

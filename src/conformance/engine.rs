@@ -27,8 +27,6 @@ pub struct Ask {
     pub contract: Option<String>,
     /// Only cases that match this id or pattern.
     pub case: Option<String>,
-    /// Only cases that need this offer.
-    pub offer: Option<Offer>,
     /// Dropped and weakened sites, and the seed.
     pub dial: Dial,
     /// A case that takes longer is a timeout.
@@ -78,8 +76,7 @@ impl<'a> Engine<'a> {
         let mut plan = Vec::new();
         for (contract, case) in suite.cases() {
             let wanted = ask.contract.as_deref().is_none_or(|id| id.eq_ignore_ascii_case(contract))
-                && ask.case.as_deref().is_none_or(|pattern| matches(pattern, case.id))
-                && ask.offer.is_none_or(|offer| case.body.needs() == Some(offer));
+                && ask.case.as_deref().is_none_or(|pattern| matches(pattern, case.id));
             if wanted {
                 plan.extend(
                     subjects_for(case, &subjects, ask).map(|subject| planned(case, subject)),
@@ -175,6 +172,20 @@ impl<'a> Engine<'a> {
                     resolver = wrap(resolver, fired.clone());
                 }
                 body(checks, resolver.as_mut())
+            }
+            Body::Decoder(_, body) => {
+                let mut decoder = checks.made(self.factory.decoder(subject))?;
+                if let Wrap::Decoder(wrap) = mode.wrap {
+                    decoder = wrap(decoder, fired.clone());
+                }
+                body(checks, decoder.as_mut())
+            }
+            Body::Tail(body) => {
+                let mut tail = checks.made(self.factory.tail(subject))?;
+                if let Wrap::Tail(wrap) = mode.wrap {
+                    tail = wrap(tail, fired.clone());
+                }
+                body(checks, tail.as_mut())
             }
             Body::Runner(body) => {
                 let mut harness: Box<dyn Harness + '_> = Box::new(LiveHarness::new(self.factory));

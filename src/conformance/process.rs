@@ -27,16 +27,20 @@ const ENDED_POLL: Duration = Duration::from_millis(2);
 /// Longest text kept of what a child said on stderr, in characters.
 const STDERR_SHOWN_MAX: usize = 300;
 
+/// Scratch folders of this process so far.
+static FOLDERS_MADE: AtomicUsize = AtomicUsize::new(0);
+
 /// A folder that is removed again at the end.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A new folder below an existing one.
+    /// A new folder below an existing one; each call of a process makes another.
     ///
     /// # Errors
     /// When it cannot be made, or already exists.
     pub fn below(parent: &Path) -> io::Result<Self> {
-        let folder = parent.join(format!("fornax-conformance-{}", std::process::id()));
+        let number = FOLDERS_MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(format!("fornax-conformance-{}-{number}", std::process::id()));
         fs::create_dir(&folder)?;
         Ok(Self(folder))
     }
@@ -87,6 +91,8 @@ impl<'a> Processes<'a> {
             .command(job)
             .current_dir(&folder)
             .env("HOME", &folder)
+            // What a killed child leaves behind goes with its folder.
+            .env("TMPDIR", &folder)
             .env("FORNAX_HOME", folder.join("fornax"))
             .env_remove("XDG_RUNTIME_DIR")
             .stdin(Stdio::null())

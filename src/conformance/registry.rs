@@ -16,14 +16,16 @@ pub const TEETH: &str = include_str!("../../fixtures/conformance/teeth.json");
 pub const OFFERS: &str = include_str!("../../fixtures/conformance/offers.json");
 
 const UNTOOTHED_CEILING: usize = 6;
-const MODE_FLOOR: usize = 56;
+const MODE_FLOOR: usize = 101;
 
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
     ("builtin:keys", 11),
     ("builtin:envelope", 12),
-    ("builtin:codex-rollout", 4),
+    ("builtin:codex-rollout", 26),
     ("builtin:readback", 15),
+    ("builtin:claude-transcript", 16),
+    ("builtin:tail", 20),
     ("builtin:runner", 18),
 ];
 
@@ -61,6 +63,8 @@ pub fn suite() -> Suite {
         contracts: contracts(),
         modes: std::iter::once(control())
             .chain(modes::idn::MODES.iter().copied())
+            .chain(modes::dec::MODES.iter().copied())
+            .chain(modes::tal::MODES.iter().copied())
             .chain(modes::ext::MODES.iter().copied())
             .chain(modes::rbk::MODES.iter().copied())
             .chain(modes::run::MODES.iter().copied())
@@ -80,6 +84,8 @@ pub fn suite() -> Suite {
 fn contracts() -> Vec<Contract> {
     vec![
         cases::idn::contract(),
+        cases::dec::contract(),
+        cases::tal::contract(),
         cases::ext::contract(),
         cases::rbk::contract(),
         cases::run::contract(),

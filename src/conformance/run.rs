@@ -91,7 +91,6 @@ fn one_mode(
         return Err(Refusal::Usage(super::options::unknown_mode(suite, &options.mode)));
     };
     let ask = Ask {
-        offer: None,
         subject: options.subject.clone(),
         contract: options.contract.clone(),
         case: options.case.clone(),

@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::decoding::Decoder;
+use super::tailing::TailReader;
 use crate::domain::key::{ConversationKey, ItemCategory};
 use crate::domain::locator::Locator;
 
@@ -24,14 +26,31 @@ pub enum Offer {
     Native,
     /// `Resolver`.
     Readback,
+    /// `Decoder`.
+    Decoder,
+    /// `Decoder` of a format that tells things twice.
+    SecondTellings,
+    /// `Decoder` of a format in which calls run commands that are no calls themselves.
+    NestedCommands,
+    /// `TailReader`.
+    Tail,
     /// The conformance runner itself.
     Runner,
 }
 
 impl Offer {
     /// Every offer, in declaration order.
-    pub const ALL: [Self; 5] =
-        [Self::KeyCodec, Self::Envelope, Self::Native, Self::Readback, Self::Runner];
+    pub const ALL: [Self; 9] = [
+        Self::KeyCodec,
+        Self::Envelope,
+        Self::Native,
+        Self::Readback,
+        Self::Decoder,
+        Self::SecondTellings,
+        Self::NestedCommands,
+        Self::Tail,
+        Self::Runner,
+    ];
 
     /// The name used in lists and in the pinned file.
     pub fn as_str(self) -> &'static str {
@@ -40,6 +59,10 @@ impl Offer {
             Self::Envelope => "envelope",
             Self::Native => "native",
             Self::Readback => "readback",
+            Self::Decoder => "decoder",
+            Self::SecondTellings => "second_tellings",
+            Self::NestedCommands => "nested_commands",
+            Self::Tail => "tail",
             Self::Runner => "runner",
         }
     }
@@ -70,6 +93,16 @@ pub trait SubjectFactory {
 
     /// A fresh resolver of the subject, when it offers one.
     fn resolver(&self, subject: &str) -> Option<Box<dyn Resolver>>;
+
+    /// A fresh decoder of the subject, when it offers one.
+    fn decoder(&self, _subject: &str) -> Option<Box<dyn Decoder>> {
+        None
+    }
+
+    /// A fresh tail reader of the subject, when it offers one.
+    fn tail(&self, _subject: &str) -> Option<Box<dyn TailReader>> {
+        None
+    }
 }
 
 /// The native parts of a conversation key.

@@ -1,6 +1,8 @@
 //! The cases, one file a contract; `modes` mirrors it.
 
+pub mod dec;
 pub mod ext;
 pub mod idn;
 pub mod rbk;
 pub mod run;
+pub mod tal;

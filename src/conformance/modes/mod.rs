@@ -4,7 +4,9 @@
 //! opposite goes red. Where a defective writer would have a reader that mirrors it, the mode
 //! keeps that reader: what is broken is the named demand, not everything behind it.
 
+pub mod dec;
 pub mod ext;
 pub mod idn;
 pub mod rbk;
 pub mod run;
+pub mod tal;

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 const ADAPTER_VERSION: &str = "0.1.0";
 
 /// Stable name of the only file format.
-const TRANSCRIPT: &str = "claude_transcript";
+pub const TRANSCRIPT: &str = "claude_transcript";
 
 /// All adapters of Claude Code.
 #[derive(Debug, Clone, Copy, Default)]

@@ -114,14 +114,15 @@ impl ClaudeTranscript {
         }
     }
 
-    /// Puts before a line's messages what is told once or when it changes: the declaration, the
-    /// relations, the facts of the turn.
+    /// Puts behind a line's messages what is told once or when it changes: the declaration, the
+    /// relations, the facts of the turn. Behind, so that a message's number in its line depends on
+    /// the line alone.
     fn with_context(&mut self, line: &Line<'_>, messages: Vec<Message>) -> Vec<Message> {
         let facts = self.changed_facts(line).map(Message::Turn);
         if facts.is_none() && messages.is_empty() {
             return messages;
         }
-        let mut out = Vec::with_capacity(messages.len() + 3);
+        let mut out = messages;
         let known = self.state.conversation(line.conversation);
         if !known.declared {
             known.declared = true;
@@ -132,7 +133,6 @@ impl ClaudeTranscript {
         }
         out.extend(self.new_relations(line));
         out.extend(facts);
-        out.extend(messages);
         if self.state.take_unreported_drop() {
             let reason = LossReason::OpenCallsDropped;
             let whose = Some(line.conversation);

@@ -291,13 +291,19 @@ impl<'a> Work<'a> {
                 Verdict::Unknown(tag) => NormalizationOutcome::unrecognized(&tag),
             };
         }
+        // Behind the line's own messages, so that their numbers depend on the line alone.
+        self.out.sort_by_key(is_context);
         let conversation = self.conversation().to_owned();
         if self.state.declared_for.as_deref() != Some(conversation.as_str()) {
             self.state.declared_for = Some(conversation.clone());
             let capabilities = rollout_capabilities();
-            self.out
-                .insert(0, Message::Capabilities(CapabilitiesDraft { conversation, capabilities }));
+            self.out.push(Message::Capabilities(CapabilitiesDraft { conversation, capabilities }));
         }
         NormalizationOutcome::Messages(self.out)
     }
+}
+
+/// Whether a message says what holds around the line, which depends on what was told before.
+fn is_context(message: &Message) -> bool {
+    matches!(message, Message::Turn(_) | Message::Lineage(_) | Message::Capabilities(_))
 }

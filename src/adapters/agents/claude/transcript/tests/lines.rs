@@ -115,8 +115,21 @@ fn the_declaration_is_told_once_and_facts_when_they_change() {
         .collect();
     assert_eq!(
         shape,
-        [vec!["capabilities", "all facts", "event"], vec!["event"], vec!["some facts", "event"]]
+        [vec!["event", "capabilities", "all facts"], vec!["event"], vec!["event", "some facts"]]
     );
+}
+
+#[test]
+fn the_number_of_a_message_in_its_line_depends_on_that_line_alone() {
+    let line = |uuid: &str| {
+        json!({"type": "assistant", "uuid": uuid, "sessionId": "s1", "cwd": "/w", "message":
+            {"role": "assistant", "model": "m", "content":
+                [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}})
+    };
+    for answer in read(&[line("a1"), line("a2")]) {
+        let said = answer.into_messages();
+        assert!(matches!(said[0], Message::Event(_)) && matches!(said[1], Message::Event(_)));
+    }
 }
 
 #[test]
