@@ -10,6 +10,7 @@ use crate::base::text::path_name;
 use crate::ports::files::{FileStat, Files, is_compressed};
 use crate::ports::recorder::{KnownSource, SourceMove};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The sources that were read before.
@@ -147,7 +148,7 @@ impl SourceBook {
             .filter(|s| !met.contains(&s.path) && !moved.contains(&s.id))
             .filter(|s| {
                 let path = Path::new(&s.path);
-                roots.iter().any(|root| path.starts_with(root)) && files.stat(path).is_err()
+                roots.iter().any(|root| path.starts_with(root)) && is_gone(files, path)
             })
             .map(|s| s.id)
             .collect()
@@ -170,7 +171,7 @@ impl SourceBook {
             found.extend(self.others(same_name, &file.path, |old| {
                 // A restored rollout counts at once, also beside its compressed twin.
                 let restored = is_compressed(old) && old.with_extension("") == file.path;
-                restored || files.stat(old).is_err()
+                restored || is_gone(files, old)
             }));
         }
         found
@@ -219,6 +220,13 @@ impl SourceBook {
             }
         }
     }
+}
+
+/// True when nothing is at a path; what cannot be looked at may well be there.
+fn is_gone(files: &dyn Files, path: &Path) -> bool {
+    let absent =
+        |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    files.stat(path).is_err_and(|e| absent(&e))
 }
 
 /// Name of a file without `.zst`.
