@@ -1,11 +1,12 @@
 //! Making evidence of what became of a call, the same way for hooks and transcripts.
 //!
-//! Only shell tools get exit codes and stated successes, only file tools get diffs, and only on
-//! the outcome that allows it.
+//! Only shell tools get exit codes, stated successes and git operations, only file tools get
+//! diffs, and only on the outcome that allows it.
 
 use super::ADAPTER_VERSION;
 use super::diff::{FileChange, ReadFrom, file_change};
 use super::effects::{Effect, is_shell};
+use super::git::{self, GitFact};
 use crate::domain::event::{EventKind, NativeId, Outcome};
 use crate::domain::evidence::EvidenceDraft;
 use crate::domain::outcome::Message;
@@ -40,6 +41,12 @@ pub(super) fn of_call(seen: &CallSeen<'_>, effect: &Effect) -> Vec<Message> {
         out.push(seen.exit_code(code));
     } else if effect.stated_success && seen.tool.is_some_and(is_shell) {
         out.push(seen.stated_success());
+    }
+    if effect.outcome == Outcome::Ok
+        && seen.tool.is_none_or(is_shell)
+        && let Some(response) = seen.response
+    {
+        out.extend(git::operations(response).into_iter().map(|fact| seen.git_operation(fact)));
     }
     if effect.outcome == Outcome::Ok
         && let Some(tool) = seen.tool
@@ -90,6 +97,12 @@ impl CallSeen<'_> {
             "claude_file_diff_v1",
             path,
         )
+    }
+
+    fn git_operation(&self, fact: GitFact) -> Message {
+        let path = format!("{}.{}", self.response_path, fact.path);
+        let (kind, sensor) = (EvidenceKind::ProcessObservation, "claude_git_operation_v1");
+        self.draft(kind, fact.slot.to_owned(), fact.payload, "git_operation", sensor, &path)
     }
 
     fn draft(

@@ -10,6 +10,7 @@ mod assistant;
 mod host;
 mod line;
 mod state;
+mod surroundings;
 mod usage;
 mod user;
 
@@ -105,6 +106,9 @@ impl ClaudeTranscript {
             "fork-context-ref" => self.fork_reference(line),
             "ai-title" => self.title(line, "aiTitle"),
             "custom-title" => self.title(line, "customTitle"),
+            "pr-link" => self.pull_request(line),
+            "worktree-state" => self.worktree(line),
+            "relocated" => self.relocated(line),
             "progress" => host::progress(line),
             other => match host::metadata_reason(other) {
                 Some(reason) => Reply::Ignored(reason),

@@ -63,6 +63,7 @@ impl ClaudeTranscript {
         let attachment = line.value.get("attachment").unwrap_or(&Value::Null);
         match text(attachment, "type").unwrap_or("<missing type>") {
             "queued_command" => self.queued(line, attachment),
+            "edited_text_file" => self.changed_file(line, attachment),
             kind if kind.starts_with("hook_") || kind == "async_hook_response" => {
                 Reply::Ignored("attachment of a hook")
             }
@@ -174,13 +175,10 @@ pub(super) fn metadata_reason(kind: &str) -> Option<&'static str> {
         "file-history-snapshot" | "file-history-delta" | "attribution-snapshot" => {
             "file history of the host"
         }
-        "pr-link" => "pull request link",
         "cost-state" => "running cost of the session",
         "bridge-session" => "account data",
         "content-replacement" => "shortening of old content",
-        "worktree-state"
-        | "relocated"
-        | "continued-in"
+        "continued-in"
         | "ended-by-model"
         | "history-suppression"
         | "task-summary"
@@ -210,7 +208,6 @@ const CONTEXT_ATTACHMENTS: &[&str] = &[
     "diagnostics",
     "directory",
     "dynamic_skill",
-    "edited_text_file",
     "environment",
     "file",
     "goal_status",

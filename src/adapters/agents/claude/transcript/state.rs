@@ -86,6 +86,8 @@ pub(super) struct Facts {
     pub(super) title: Option<String>,
     /// A title that the person gave is not replaced by a generated one.
     pub(super) custom_title: bool,
+    /// The worktree told last; the lines are written again and again.
+    worktree: Option<String>,
 }
 
 impl State {
@@ -198,6 +200,28 @@ impl Facts {
             _ => return None,
         };
         Some(TurnDraft { path: path.to_owned(), ..draft })
+    }
+}
+
+impl Facts {
+    /// The folder and branch of a worktree that the session entered, when it is another one.
+    pub(super) fn entered(&mut self, worktree: &str, branch: Option<&str>) -> Option<TurnDraft> {
+        change(&mut self.worktree, Some(worktree))?;
+        let cwd = change(&mut self.cwd, Some(worktree));
+        let git_branch = change(&mut self.branch, branch);
+        let moved = cwd.is_some() || git_branch.is_some();
+        moved.then(|| TurnDraft { cwd, git_branch, ..TurnDraft::default() })
+    }
+
+    /// The session is in no worktree any more.
+    pub(super) fn left(&mut self) {
+        self.worktree = None;
+    }
+
+    /// The folder that the session was moved to, when it is another one.
+    pub(super) fn moved(&mut self, cwd: &str) -> Option<TurnDraft> {
+        let cwd = Some(change(&mut self.cwd, Some(cwd))?);
+        Some(TurnDraft { cwd, ..TurnDraft::default() })
     }
 }
 

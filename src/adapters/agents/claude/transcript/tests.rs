@@ -4,11 +4,12 @@ use super::super::samples::{
     briefs, events, evidence, fixture, messages, read, transcripts, usage,
 };
 use super::*;
-use crate::domain::event::EventDraft;
+use crate::domain::event::{EventDraft, NativeId};
 use crate::domain::usage::TokenCounts;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod around;
 mod lines;
 
 fn codes(messages: &[Message]) -> Vec<(String, i64)> {
@@ -61,7 +62,7 @@ fn exit_codes_come_from_the_header_of_a_shell_failure_and_from_nothing_else() {
     let found = evidence(&said);
     assert_eq!(found[0].payload, json!({"command": "cargo test", "exit_code": 101}));
     assert_eq!(found[0].path, "message.content[0].content");
-    assert_eq!(found[0].provenance, "claude_code:0.1.0:transcript:Bash#exit_code");
+    assert_eq!(found[0].provenance, "claude_code:0.2.0:transcript:Bash#exit_code");
     assert!(found[0].observed_at.is_some());
     assert_eq!(found[2].payload, json!({"command": null, "exit_code": 2}));
 }
@@ -353,6 +354,8 @@ fn all_evidence_is_valid_for_its_kind_and_has_a_path() {
             let expected: &[&str] = match found.slot.as_str() {
                 "exit" => &["command", "exit_code"],
                 "result" => &["summary"],
+                "pull_request" => &["description", "observation"],
+                slot if slot.starts_with("git:") => &["description", "observation"],
                 _ => &["diff", "path"],
             };
             assert_eq!(keys, expected, "{name}");

@@ -39,7 +39,7 @@ fn known_metadata_is_ignored_by_name_and_only_new_types_stand_out() {
             "!title told before",
             "!copy of the last prompt",
             "!setting of the session",
-            "!pull request link",
+            "2 messages",
             "!running cost of the session",
             "!bookkeeping of the host",
             "2 messages",
