@@ -137,14 +137,21 @@ fn literal_code(response: &Value) -> Option<i64> {
 }
 
 fn went_to_background(shown: &str) -> bool {
-    [
+    task_of_launch(shown).is_some()
+        || ["Command was auto-backgrounded", "Command did not complete within"]
+            .iter()
+            .any(|head| shown.starts_with(head))
+}
+
+/// The id of the task in the text that tells of a launch.
+pub(super) fn task_of_launch(shown: &str) -> Option<&str> {
+    let heads = [
         "Command running in background with ID:",
         "Command was manually backgrounded by user with ID:",
-        "Command was auto-backgrounded",
-        "Command did not complete within",
-    ]
-    .iter()
-    .any(|head| shown.starts_with(head))
+    ];
+    let rest = heads.iter().find_map(|head| shown.strip_prefix(head))?.trim_start();
+    let id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    Some(rest.split_once(|c| !id(c)).map_or(rest, |(id, _)| id))
 }
 
 fn was_aborted(shown: &str) -> bool {

@@ -4,6 +4,7 @@
 //! diffs, and only on the outcome that allows it.
 
 use super::ADAPTER_VERSION;
+use super::background::TaskExit;
 use super::diff::{FileChange, ReadFrom, file_change};
 use super::effects::{Effect, is_shell};
 use super::git::{self, GitFact};
@@ -68,6 +69,22 @@ impl CallSeen<'_> {
             "claude_shell_exit_code_v1",
             self.result_path,
         )
+    }
+
+    /// The code of a command that ended in the background. A literal one and a guess are two
+    /// pieces of evidence.
+    pub(super) fn task_exit(&self, exit: TaskExit) -> Message {
+        let command = self.input.and_then(|i| i.get("command")).cloned().unwrap_or(Value::Null);
+        let code = exit.code;
+        let (slot, how, payload) = if exit.literal {
+            ("exit", "task_exit_code", json!({"command": command, "exit_code": code}))
+        } else {
+            let payload = json!({"command": command, "exit_code": code, "heuristic": true});
+            ("exit:notice", "heuristic:task_notification", payload)
+        };
+        let sensor = "claude_task_exit_code_v1";
+        let path = self.result_path;
+        self.draft(EvidenceKind::ExitCode, slot.to_owned(), payload, how, sensor, path)
     }
 
     fn stated_success(&self) -> Message {

@@ -5,6 +5,7 @@
 //! payload from inside a sub-agent carries the parent's `session_id`, so its `agent_id` names the
 //! conversation. Each payload stands alone: hooks run in a process of their own.
 
+use super::background::{self, Launch};
 use super::effects::{self, Effect, is_shell};
 use super::evidence::{self, CallSeen};
 use super::prompt::{self, UserText};
@@ -105,7 +106,7 @@ impl<'a> Payload<'a> {
         let event = match name {
             "SessionStart" => self.event(EventKind::SessionStart, NativeId::record()),
             "SessionEnd" => self.event(EventKind::SessionEnd, NativeId::record()),
-            "UserPromptSubmit" => self.user_prompt(),
+            "UserPromptSubmit" => return Some(self.user_prompt()),
             "PreToolUse" => self.tool_event(EventKind::PreToolUse),
             "PostToolUse" => return Some(self.tool_succeeded()),
             "PostToolUseFailure" => return Some(self.tool_failed()),
@@ -195,8 +196,10 @@ impl<'a> Payload<'a> {
         event
     }
 
-    fn user_prompt(&self) -> EventDraft {
-        let typed = match text(self.value, "prompt").map_or(UserText::Typed, prompt::classify) {
+    fn user_prompt(&self) -> Vec<Message> {
+        let said = text(self.value, "prompt");
+        let class = said.map_or(UserText::Typed, prompt::classify);
+        let typed = match class {
             UserText::Typed => EventKind::UserPromptSubmit,
             UserText::Command => EventKind::UserCommand,
             _ => EventKind::InjectedPrompt,
@@ -207,7 +210,29 @@ impl<'a> Payload<'a> {
             Some(_) => EventKind::InjectedPrompt,
         };
         let native = self.prompt.map_or_else(NativeId::record, NativeId::prompt);
-        self.told_as(kind, native, "prompt")
+        let mut out = vec![Message::Event(self.told_as(kind, native, "prompt"))];
+        if class == UserText::TaskNotification {
+            out.extend(said.map(|said| self.ended_task(said)).unwrap_or_default());
+        }
+        out
+    }
+
+    /// The end of a task in the background, where the notice names the call that launched it: a
+    /// second telling of that call, which was only said to be running.
+    fn ended_task(&self, said: &str) -> Vec<Message> {
+        let Some(end) = background::notice(said) else { return Vec::new() };
+        let Some(call) = end.call else { return Vec::new() };
+        let launch = Launch {
+            conversation: self.conversation,
+            call,
+            tool: None,
+            command: None,
+            place: "UserPromptSubmit",
+            method: CollectionMethod::HookCallback,
+            observed_at: None,
+            path: "prompt",
+        };
+        launch.ended(&end)
     }
 
     fn agent_native(&self) -> NativeId {

@@ -5,6 +5,7 @@
 //! The formats are internal to the vendor and change without notice: unknown keys are passed over,
 //! unknown types are answered with their tag, and no value of an unknown shape is kept.
 
+mod background;
 mod diff;
 mod effects;
 mod evidence;

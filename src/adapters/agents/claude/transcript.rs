@@ -9,8 +9,10 @@
 mod assistant;
 mod host;
 mod line;
+mod queue;
 mod state;
 mod surroundings;
+mod tasks;
 mod usage;
 mod user;
 
@@ -65,7 +67,7 @@ impl AgentAdapter for ClaudeTranscript {
             Reply::Ignored(reason) => NormalizationOutcome::Ignored { reason },
             Reply::Unknown(tag) => NormalizationOutcome::unrecognized(&tag),
             Reply::Said(messages, otherwise) => {
-                let copied = line.forked_from.is_some();
+                let copied = line.forked_from.is_some() || self.is_copy(&line);
                 let mut messages = self.with_context(&line, messages);
                 if copied {
                     // What happened, happened in the other conversation and is told there.
@@ -106,6 +108,7 @@ impl ClaudeTranscript {
             "fork-context-ref" => self.fork_reference(line),
             "ai-title" => self.title(line, "aiTitle"),
             "custom-title" => self.title(line, "customTitle"),
+            "queue-operation" => self.queue_operation(line),
             "pr-link" => self.pull_request(line),
             "worktree-state" => self.worktree(line),
             "relocated" => self.relocated(line),
@@ -144,6 +147,19 @@ impl ClaudeTranscript {
         out
     }
 
+    /// Whether the line is part of the history that was copied for one question. Such a file ends
+    /// with what is its own: a side question and its answer. A compaction's summary is told by its
+    /// session.
+    fn is_copy(&mut self, line: &Line<'_>) -> bool {
+        if !line.is_question_agents() {
+            return false;
+        }
+        let begins = user::asks_a_side_question(line);
+        let own = &mut self.state.conversation(line.conversation).past_the_copy;
+        *own |= begins;
+        !*own
+    }
+
     fn changed_facts(&mut self, line: &Line<'_>) -> Option<TurnDraft> {
         let turn_id = self.turn_of(line);
         let mut draft = self.state.conversation(line.conversation).facts.changed(line)?;
@@ -159,13 +175,18 @@ impl ClaudeTranscript {
             && agent != session
         {
             found.push((Relation::Parent, session, "sessionId"));
-            // These two begin as a copy of the whole conversation, made for one question.
-            if agent.starts_with("acompact-") || agent.starts_with("aside_question-") {
+            if line.is_question_agents() {
                 found.push((Relation::Fork, session, "sessionId"));
             }
         }
         if let Some(origin) = line.forked_from {
             found.push((Relation::Fork, origin, "forkedFrom.sessionId"));
+        }
+        let own = line.session.filter(|_| line.uuid.is_some() && !line.sidechain);
+        let before = own.and_then(|session| self.state.session_before(session)).map(str::to_owned);
+        if let Some(before) = &before {
+            // A resumed session of old builds: the lines of the one before it stand first.
+            found.push((Relation::Fork, before.as_str(), "sessionId"));
         }
         found
             .into_iter()

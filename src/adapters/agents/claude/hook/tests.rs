@@ -56,6 +56,25 @@ fn variant(id: &str) -> Value {
 }
 
 #[test]
+fn a_notice_that_names_its_call_ends_it_and_another_one_does_not() {
+    let notice = |call: &str| {
+        json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt_id": "p2",
+            "prompt": format!("<task-notification>\n<task-id>b1</task-id>\n{call}\
+                <status>failed</status>\n<summary>Background command \"x\" failed with exit code \
+                2</summary>\n</task-notification>")})
+    };
+    let told = said(&notice("<tool-use-id>toolu_1</tool-use-id>\n"));
+    let briefs: Vec<String> = events(&told).into_iter().map(brief).collect();
+    assert_eq!(briefs, ["injected_prompt - prompt:p2", "post_tool_use failed call:toolu_1"]);
+    assert_eq!(events(&told)[1].channel, Channel::Projection);
+    assert_eq!(
+        evidence(&told)[0].payload,
+        json!({"command": null, "exit_code": 2, "heuristic": true})
+    );
+    assert_eq!(events(&said(&notice(""))).len(), 1);
+}
+
+#[test]
 fn every_event_of_the_list_has_its_kind_or_is_ignored() {
     let payloads = fixture("hooks.jsonl");
     let got: Vec<(String, String)> = payloads

@@ -84,10 +84,14 @@ impl ClaudeTranscript {
             && prompt::classify(&said) == UserText::Typed;
         let kind = if typed { EventKind::UserPromptSubmit } else { EventKind::InjectedPrompt };
         let turn = self.turn_of(line);
-        let native = line.block_id(0);
+        let queued = self.state.conversation(line.conversation).queue.attached(&said);
+        let native = queued.unwrap_or_else(|| line.block_id(0));
+        let ended = self.noticed_end(line, &said, "attachment.prompt");
         let mut event = line.event(kind, native, turn.as_deref(), "attachment.prompt");
         event.text = Some(said);
-        Reply::Said(vec![Message::Event(event)], "attachment")
+        let mut out = vec![Message::Event(event)];
+        out.extend(ended);
+        Reply::Said(out, "attachment")
     }
 
     /// A title, told when it changes; the lines are written again and again.
@@ -171,7 +175,6 @@ pub(super) fn metadata_reason(kind: &str) -> Option<&'static str> {
             "setting of the session"
         }
         "last-prompt" => "copy of the last prompt",
-        "queue-operation" => "queue of prompts",
         "file-history-snapshot" | "file-history-delta" | "attribution-snapshot" => {
             "file history of the host"
         }

@@ -46,6 +46,14 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// Whether the line is of a sub-agent whose file begins as a copy of the whole conversation,
+    /// made to answer one question.
+    pub(super) fn is_question_agents(&self) -> bool {
+        let made_for =
+            |agent: &str| agent.starts_with("acompact-") || agent.starts_with("aside_question-");
+        self.agent.is_some_and(made_for)
+    }
+
     /// The identity of a block of this line.
     pub(super) fn block_id(&self, block: usize) -> NativeId {
         self.uuid.map_or_else(NativeId::record, |uuid| NativeId::line(uuid, block))

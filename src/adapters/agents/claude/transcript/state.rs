@@ -5,13 +5,15 @@
 
 use super::super::wire::text;
 use super::line::Line;
+use super::queue::Queue;
+use super::tasks::Tasks;
 use crate::domain::outcome::{Relation, TurnDraft};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the snapshot's shape.
-const STATE_VERSION: u32 = 1;
+const STATE_VERSION: u32 = 2;
 /// Calls that wait for their result; the oldest tenth goes when there are more.
 pub(super) const OPEN_CALLS_MAX: usize = 10_000;
 /// Conversations remembered; one file rarely holds more than two.
@@ -36,6 +38,9 @@ pub(super) struct State {
     /// The weight of all open calls, in bytes.
     open_bytes: usize,
     conversations: BTreeMap<String, Conversation>,
+    pub(super) tasks: Tasks,
+    /// The session whose lines stand first in the file.
+    first_session: Option<String>,
     dropped: Dropped,
 }
 
@@ -63,6 +68,9 @@ pub(super) struct Conversation {
     pub(super) related: BTreeSet<(Relation, String)>,
     pub(super) turn: Option<Turn>,
     pub(super) facts: Facts,
+    pub(super) queue: Queue,
+    /// Whether the file's own part has begun, after history that was copied for one question.
+    pub(super) past_the_copy: bool,
     /// Prompt ids that already have their prompt event, oldest first.
     prompted: Vec<String>,
     used: u64,
@@ -136,6 +144,12 @@ impl State {
         self.calls.insert(id.to_owned(), OpenCall { tool, input, opened: self.clock, weight });
     }
 
+    /// The session that stood in this file before `session`, where it is another one.
+    pub(super) fn session_before(&mut self, session: &str) -> Option<&str> {
+        let first = self.first_session.get_or_insert_with(|| session.to_owned());
+        (first != session).then_some(first.as_str())
+    }
+
     /// Takes the call that a result answers.
     pub(super) fn close_call(&mut self, id: &str) -> Option<OpenCall> {
         let call = self.calls.remove(id)?;
@@ -159,6 +173,11 @@ impl State {
         let kept_from = ages.get((ages.len() / 10).max(1)).copied().unwrap_or(u64::MAX);
         self.calls.retain(|_, call| call.opened >= kept_from);
         self.open_bytes = self.calls.values().map(|call| call.weight).sum();
+        self.drop_a_call();
+    }
+
+    /// Notes that a call had to be forgotten before it ended.
+    pub(super) fn drop_a_call(&mut self) {
         if self.dropped == Dropped::None {
             self.dropped = Dropped::Unreported;
         }

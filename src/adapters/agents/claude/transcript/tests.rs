@@ -10,6 +10,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 mod around;
+mod background;
+mod copies;
 mod lines;
 
 fn codes(messages: &[Message]) -> Vec<(String, i64)> {
@@ -125,7 +127,7 @@ fn two_objects_on_one_line_are_a_call_and_its_result() {
 }
 
 #[test]
-fn an_agent_is_finished_when_it_answers_and_running_when_it_was_launched() {
+fn an_agent_is_finished_when_it_answers_and_running_from_its_launch_to_its_notice() {
     let said = messages("agents_sync_and_async.jsonl");
     assert_eq!(
         briefs(&said),
@@ -136,6 +138,7 @@ fn an_agent_is_finished_when_it_answers_and_running_when_it_was_launched() {
             "pre_tool_use - call:toolu_2",
             "post_tool_use running call:toolu_2",
             "injected_prompt - prompt:p2",
+            "post_tool_use ok call:toolu_2",
             "assistant_message - line:a3#0",
             "turn_end ok turn:p2",
         ]
@@ -353,6 +356,7 @@ fn all_evidence_is_valid_for_its_kind_and_has_a_path() {
                 found.payload.as_object().unwrap().keys().map(String::as_str).collect();
             let expected: &[&str] = match found.slot.as_str() {
                 "exit" => &["command", "exit_code"],
+                "exit:notice" => &["command", "exit_code", "heuristic"],
                 "result" => &["summary"],
                 "pull_request" => &["description", "observation"],
                 slot if slot.starts_with("git:") => &["description", "observation"],

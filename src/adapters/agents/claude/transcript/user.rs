@@ -72,7 +72,12 @@ impl ClaudeTranscript {
                     typed.push(part.text);
                 }
                 _ if part.text.is_empty() => {}
-                _ => out.push(Message::Event(self.host_text(line, part, turn))),
+                _ => {
+                    out.push(Message::Event(self.host_text(line, part, turn)));
+                    if part.class == UserText::TaskNotification {
+                        out.extend(self.noticed_end(line, part.text, &part.path));
+                    }
+                }
             }
         }
         if let Some(first) = first_typed {
@@ -140,6 +145,9 @@ impl ClaudeTranscript {
         let result = ToolResult::read(line, block, alone, &path);
         let effect = result.effect(line, call.as_ref());
         let native = id.map_or_else(|| line.block_id(index), NativeId::call);
+        let told_at = if result.object.is_some() { "toolUseResult" } else { &result.shown_path };
+        let response = result.object.or(result.shown_value).filter(|_| !result.is_error);
+        let ended = self.answered_end(line, call.as_ref(), response, told_at);
         let mut event = line.event(EventKind::PostToolUse, native, turn, path.as_str());
         event.call_id = id.map(str::to_owned);
         event.outcome = Some(effect.outcome.clone());
@@ -152,8 +160,10 @@ impl ClaudeTranscript {
             event.tool_input = call.input;
         }
         let evidence = result.evidence(line, &event, &effect, &path);
+        self.remember_launch(&event, event.tool_response.as_ref());
         let mut out = vec![Message::Event(event)];
         out.extend(evidence);
+        out.extend(ended);
         out
     }
 }
@@ -164,6 +174,18 @@ fn is_the_persons(line: &Line<'_>) -> bool {
     !flag(line.value, "isMeta")
         && matches!(origin, None | Some("human"))
         && text(line.value, "promptSource") != Some("system")
+}
+
+/// Whether the line puts the question that a copy of the conversation was made for.
+pub(super) fn asks_a_side_question(line: &Line<'_>) -> bool {
+    let content = line.value.get("message").and_then(|message| message.get("content"));
+    let said = match content {
+        Some(Value::Array(blocks)) => blocks.first().and_then(|block| text(block, "text")),
+        Some(content) => content.as_str(),
+        None => None,
+    };
+    line.kind == "user"
+        && said.is_some_and(|said| said.starts_with("<system-reminder>This is a side question"))
 }
 
 /// A user message's content, sorted.

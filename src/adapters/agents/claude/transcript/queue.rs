@@ -1,0 +1,148 @@
+//! Prompts typed while the agent works: put into a queue, then taken in.
+//!
+//! A prompt that waits for the turn's end becomes a user line. One that is taken in during the turn
+//! becomes an attachment in newer builds (2.1.97 on), and in older ones no line at all: only the
+//! queue tells of it. Both are named by when they were queued and by their text, so that a prompt
+//! that the queue and an attachment tell of is one prompt. What was taken back is none.
+
+use super::super::prompt::{self, UserText};
+use super::super::wire::{member, plain_text, text};
+use super::line::Line;
+use super::{ClaudeTranscript, Reply};
+use crate::base::hash::Digest;
+use crate::domain::event::{EventKind, NativeId};
+use crate::domain::outcome::Message;
+use serde::{Deserialize, Serialize};
+
+/// Queue entries remembered for a conversation, those that were taken in included.
+const ENTRIES_MAX: usize = 64;
+/// Longest text kept of a waiting prompt, in bytes.
+const TEXT_MAX: usize = 64 * 1024;
+
+/// The queue of one conversation, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Queue {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    /// When it was queued, as spelled; part of its identity.
+    at: String,
+    /// Hash of its text; none for an entry that the host queued without stating it.
+    hash: Option<String>,
+    /// Kept while it waits and may have to be told from here.
+    text: Option<String>,
+    waiting: bool,
+    /// An attachment has told it.
+    attached: bool,
+}
+
+/// A prompt that left the queue into the running turn.
+pub(super) struct TakenIn {
+    pub(super) native: NativeId,
+    pub(super) text: String,
+}
+
+impl Queue {
+    fn push(&mut self, at: &str, said: Option<&str>) {
+        if self.entries.len() >= ENTRIES_MAX {
+            self.entries.remove(0);
+        }
+        self.entries.push(Entry {
+            at: at.to_owned(),
+            hash: said.map(hash),
+            text: said.filter(|said| said.len() <= TEXT_MAX).map(str::to_owned),
+            waiting: true,
+            attached: false,
+        });
+    }
+
+    fn leave(&mut self, which: impl Fn(&Entry) -> bool) -> Option<&mut Entry> {
+        let mut waiting = self.entries.iter_mut().filter(|entry| entry.waiting);
+        let entry = waiting.find(|entry| which(entry))?;
+        entry.waiting = false;
+        Some(entry)
+    }
+
+    /// The first one that waits goes into a turn of its own; a user line tells it.
+    fn dequeue(&mut self) {
+        if let Some(entry) = self.leave(|_| true) {
+            entry.text = None;
+        }
+    }
+
+    /// One goes into the running turn: that with this text where it is stated, else the first that
+    /// is no slash command (those wait). What an attachment has told is not told again.
+    fn take_in(&mut self, said: Option<&str>) -> Option<TakenIn> {
+        let named = said.map(hash);
+        let entry = self.leave(|entry| match &named {
+            Some(named) => entry.hash.as_ref() == Some(named),
+            None => entry.text.as_deref().is_none_or(|text| !is_slash_command(text)),
+        })?;
+        let text = entry.text.take().filter(|_| !entry.attached)?;
+        Some(TakenIn { native: NativeId::text(&entry.at, &text, 0), text })
+    }
+
+    fn clear(&mut self) {
+        self.entries.retain(|entry| !entry.waiting);
+    }
+
+    /// The identity of a prompt that an attachment tells, where the queue knows it.
+    pub(super) fn attached(&mut self, said: &str) -> Option<NativeId> {
+        let named = hash(said);
+        let same = |entry: &&mut Entry| !entry.attached && entry.hash.as_ref() == Some(&named);
+        let entry = self.entries.iter_mut().find(same)?;
+        entry.attached = true;
+        Some(NativeId::text(&entry.at, said, 0))
+    }
+}
+
+impl ClaudeTranscript {
+    pub(super) fn queue_operation(&mut self, line: &Line<'_>) -> Reply {
+        const NOTHING: &str = "queue of prompts";
+        let said = line.value.get("content").and_then(plain_text);
+        let queue = &mut self.state.conversation(line.conversation).queue;
+        let taken = match text(line.value, "operation") {
+            Some("enqueue") => {
+                queue.push(line.at.unwrap_or_default(), said.as_deref());
+                let said = said.unwrap_or_default();
+                return Reply::Said(self.noticed_end(line, &said, "content"), NOTHING);
+            }
+            Some("dequeue") => {
+                queue.dequeue();
+                return Reply::Ignored(NOTHING);
+            }
+            Some("popAll") => {
+                queue.clear();
+                return Reply::Ignored(NOTHING);
+            }
+            Some("remove") => queue.take_in(said.as_deref()),
+            _ => return Reply::Ignored(NOTHING),
+        };
+        // Builds that state why it was removed write an attachment for what was taken in.
+        let stated = member(line.value, "reason").is_some();
+        let Some(taken) = taken.filter(|taken| !stated && is_typed(&taken.text)) else {
+            return Reply::Ignored(NOTHING);
+        };
+        let turn = self.turn_of(line);
+        let kind = EventKind::UserPromptSubmit;
+        let mut event = line.event(kind, taken.native, turn.as_deref(), "operation");
+        event.text = Some(taken.text);
+        Reply::Said(vec![Message::Event(event)], NOTHING)
+    }
+}
+
+fn hash(said: &str) -> String {
+    Digest::of(said.as_bytes()).short_hex()
+}
+
+fn is_typed(said: &str) -> bool {
+    !is_slash_command(said) && prompt::classify(said) == UserText::Typed
+}
+
+/// `/name` and not `/a/path`.
+fn is_slash_command(said: &str) -> bool {
+    let word = said.split_whitespace().next().and_then(|word| word.strip_prefix('/'));
+    word.is_some_and(|word| !word.is_empty() && !word.contains('/'))
+}

@@ -1,0 +1,77 @@
+//! Queued prompts, copied history, resumed sessions: what must not be counted twice.
+
+use super::super::super::samples::{briefs, events, evidence, fixture, messages, read};
+use super::*;
+
+fn prompts(said: &[Message]) -> Vec<(String, String)> {
+    let typed = events(said).into_iter().filter(|e| e.kind.as_str() == "user_prompt_submit");
+    typed
+        .map(|e| (format!("{}:{}", e.native.space, e.native.id), e.text.clone().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_queued_prompt_is_one_prompt_whoever_tells_of_it() {
+    let said = messages("queued_prompts.jsonl");
+    let texts: Vec<String> = prompts(&said).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(
+        texts,
+        [
+            "add a test",
+            "taken in by an old build",
+            "sent after the turn",
+            "told by both",
+            "told by both",
+            "attached first",
+            "never queued",
+        ]
+    );
+    let ids: Vec<String> = prompts(&said).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids[3], ids[4]);
+    assert!(ids[3].starts_with("text:2026-11-20T10:00:"));
+    assert_eq!(ids[6], "line:t3#0");
+}
+
+#[test]
+fn a_prompt_of_a_file_that_is_told_from_the_middle_is_the_same_prompt() {
+    let whole = prompts(&messages("queued_prompts.jsonl"));
+    let enqueued = fixture("queued_prompts.jsonl");
+    let from = enqueued.iter().position(|v| v["content"] == "told by both").unwrap();
+    let said: Vec<Message> =
+        read(&enqueued[from..]).into_iter().flat_map(NormalizationOutcome::into_messages).collect();
+    assert_eq!(prompts(&said)[0], whole[3]);
+}
+
+#[test]
+fn the_copy_that_a_side_question_begins_with_is_not_told_again() {
+    let said = messages("aside_question.jsonl");
+    assert_eq!(briefs(&said), ["injected_prompt - line:q1#0", "assistant_message - line:q2#0"]);
+    assert!(evidence(&said).is_empty());
+    assert!(events(&said).iter().all(|e| e.conversation == "aside_question-1"));
+}
+
+#[test]
+fn a_compactions_copy_of_the_conversation_tells_no_event_at_all() {
+    let mut values = fixture("aside_question.jsonl");
+    for value in &mut values {
+        value["agentId"] = json!("acompact-1");
+    }
+    values.truncate(3);
+    let said: Vec<Message> =
+        read(&values).into_iter().flat_map(NormalizationOutcome::into_messages).collect();
+    assert!(events(&said).is_empty());
+    assert!(said.iter().any(|m| matches!(m, Message::Lineage(_))));
+}
+
+#[test]
+fn a_resumed_session_leaves_the_lines_before_it_to_their_own_session() {
+    let said = messages("resumed_with_history.jsonl");
+    let whose: Vec<&str> = events(&said).iter().map(|e| e.conversation.as_str()).collect();
+    assert_eq!(whose, ["s1", "s1", "s2", "s2"]);
+    let lineage: Vec<_> = said
+        .iter()
+        .filter_map(|m| if let Message::Lineage(l) = m { Some(l) } else { None })
+        .map(|l| (l.conversation.as_str(), l.relation.as_str(), l.related.as_str()))
+        .collect();
+    assert_eq!(lineage, [("s2", "fork", "s1")]);
+}
