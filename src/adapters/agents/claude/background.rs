@@ -116,6 +116,12 @@ pub(super) fn answer<'a>(
     }
 }
 
+/// The end that the host attached to a prompt; it states no code.
+pub(super) fn attached(status: &Value) -> Option<TaskEnd<'_>> {
+    let told = outcome(text(status, "status")?)?;
+    Some(TaskEnd { task: text(status, "taskId")?, call: None, outcome: told, exit: None })
+}
+
 /// The id of the task that a call launched, where the answer says that it is still running.
 pub(super) fn launched(response: &Value) -> Option<&str> {
     match response {

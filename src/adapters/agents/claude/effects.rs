@@ -56,6 +56,10 @@ pub(super) fn of_success(
     match tool {
         Some(tool) if is_shell(tool) => shell_success(input, response),
         Some("Agent" | "Task" | "Workflow") => Effect::only(agent_outcome(response)),
+        // What it starts goes on after the answer.
+        Some("Monitor") if response.is_some_and(|r| text(r, "taskId").is_some()) => {
+            Effect::only(Outcome::Running)
+        }
         Some("NotebookEdit") if response.is_some_and(|r| text(r, "error").is_some()) => {
             Effect::only(Outcome::Failed)
         }

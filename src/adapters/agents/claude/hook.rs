@@ -48,6 +48,9 @@ impl AgentAdapter for ClaudeHook {
         if let Some(reason) = ignored_reason(name) {
             return NormalizationOutcome::Ignored { reason };
         }
+        if is_helpers_end(name, native) {
+            return NormalizationOutcome::Ignored { reason: "end of the host's own helper" };
+        }
         let payload = Payload::read(session_hint, native);
         match payload.messages(name) {
             Some(messages) if messages.is_empty() => {
@@ -57,6 +60,12 @@ impl AgentAdapter for ClaudeHook {
             None => NormalizationOutcome::unrecognized(&format!("hook:{name}")),
         }
     }
+}
+
+/// Whether a helper of the host ended (compaction, a summary after the turn). It has no start, no
+/// type and often no file, and its last words are a summary of what others said.
+fn is_helpers_end(name: &str, payload: &Value) -> bool {
+    name == "SubagentStop" && payload.get("agent_type").and_then(Value::as_str) == Some("")
 }
 
 /// Events that say nothing about what the agent did or claimed.

@@ -75,6 +75,14 @@ fn a_notice_that_names_its_call_ends_it_and_another_one_does_not() {
 }
 
 #[test]
+fn the_end_of_the_hosts_own_helper_is_no_sub_agents_and_claims_nothing() {
+    let mut payload = of("SubagentStop");
+    assert_eq!(events(&said(&payload)).len(), 1);
+    payload["agent_type"] = json!("");
+    assert!(matches!(hook(&payload), NormalizationOutcome::Ignored { .. }));
+}
+
+#[test]
 fn every_event_of_the_list_has_its_kind_or_is_ignored() {
     let payloads = fixture("hooks.jsonl");
     let got: Vec<(String, String)> = payloads
@@ -178,7 +186,7 @@ fn a_payload_from_a_sub_agent_belongs_to_the_agent_whose_parent_is_the_session()
 
 #[test]
 fn an_empty_agent_id_is_the_session_itself() {
-    let payload = json!({"hook_event_name": "SubagentStop", "session_id": "s1", "agent_id": "",
+    let payload = json!({"hook_event_name": "Notification", "session_id": "s1", "agent_id": "",
         "agent_type": ""});
     let said = said(&payload);
     assert_eq!(events(&said)[0].conversation, "s1");

@@ -20,7 +20,10 @@ impl ClaudeTranscript {
                 None => Reply::Unknown("system:<missing subtype>".to_owned()),
             };
         };
-        if let Some(reason) = system_reason(subtype) {
+        let retracted = line.value.get("retractedMessageUuids").and_then(Value::as_array);
+        let refusal = matches!(subtype, "api_refusal" | "model_refusal_fallback");
+        let takes_back = refusal && retracted.is_some_and(|uuids| !uuids.is_empty());
+        if let Some(reason) = system_reason(subtype).filter(|_| !takes_back) {
             return Reply::Ignored(reason);
         }
         let turn = self.turn_of(line);
@@ -43,6 +46,13 @@ impl ClaudeTranscript {
                 event.outcome = Some(Outcome::Failed);
                 event
             }
+            // Answers that were shown and then taken back, after the model or the API refused.
+            "api_refusal" | "model_refusal_fallback" => {
+                let place = "retractedMessageUuids";
+                let mut event = line.event(EventKind::RolledBack, line.block_id(0), turn, place);
+                event.text = text(line.value, "content").map(str::to_owned);
+                event
+            }
             _ => return Reply::Unknown(format!("system:{subtype}")),
         };
         Reply::Said(vec![Message::Event(event)], "system")
@@ -63,7 +73,8 @@ impl ClaudeTranscript {
         let attachment = line.value.get("attachment").unwrap_or(&Value::Null);
         match text(attachment, "type").unwrap_or("<missing type>") {
             "queued_command" => self.queued(line, attachment),
-            "edited_text_file" => self.changed_file(line, attachment),
+            "task_status" => self.attached_end(line, attachment),
+            "edited_text_file" | "edited_image_file" => self.changed_file(line, attachment),
             kind if kind.starts_with("hook_") || kind == "async_hook_response" => {
                 Reply::Ignored("attachment of a hook")
             }
@@ -198,14 +209,18 @@ pub(super) fn metadata_reason(kind: &str) -> Option<&'static str> {
 const CONTEXT_ATTACHMENTS: &[&str] = &[
     "agent_listing_delta",
     "agent_mention",
+    "already_read_file",
     "auto_mode",
     "auto_mode_exit",
     "batching_reminder_sent",
     "budget_usd",
     "command_permissions",
     "compact_file_reference",
+    "compaction_reminder",
     "companion_intro",
+    "context_efficiency",
     "critical_system_reminder",
+    "current_session_memory",
     "date_change",
     "deferred_tools_delta",
     "diagnostics",
@@ -216,11 +231,14 @@ const CONTEXT_ATTACHMENTS: &[&str] = &[
     "goal_status",
     "invoked_skills",
     "mcp_instructions_delta",
+    "max_turns_reached",
     "mcp_resource",
     "model",
     "nested_memory",
     "opened_file_in_ide",
     "output_style",
+    "output_token_usage",
+    "pdf_reference",
     "plan_file_reference",
     "plan_mode",
     "plan_mode_exit",
@@ -231,12 +249,18 @@ const CONTEXT_ATTACHMENTS: &[&str] = &[
     "selected_lines_in_ide",
     "session_context",
     "silent_turn_reminder",
+    "skill_discovery",
     "skill_listing",
+    "structured_output",
     "task_reminder",
-    "task_status",
+    "team_context",
+    "teammate_mailbox",
+    "teammate_shutdown_batch",
     "todo_reminder",
     "token_usage",
     "total_tokens_reminder",
     "ultra_effort_enter",
     "ultra_effort_exit",
+    "ultrathink_effort",
+    "verify_plan_reminder",
 ];

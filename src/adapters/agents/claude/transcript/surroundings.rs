@@ -30,7 +30,7 @@ impl ClaudeTranscript {
             kind: EvidenceKind::FileDiff,
             slot: format!("diff:{path}"),
             payload: json!({"path": path, "diff": ""}),
-            how: "attachment#edited_text_file",
+            how: "attachment#changed_file",
             sensor: "claude_changed_file_v1",
         };
         Reply::Said(told.with_event(line, event), "attachment")

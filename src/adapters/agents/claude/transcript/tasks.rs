@@ -2,9 +2,9 @@
 
 use super::super::background::{self, Launch, TaskEnd};
 use super::super::wire::text;
-use super::ClaudeTranscript;
 use super::line::Line;
 use super::state::OpenCall;
+use super::{ClaudeTranscript, Reply};
 use crate::domain::event::{EventDraft, Outcome};
 use crate::domain::outcome::Message;
 use crate::domain::provenance::CollectionMethod;
@@ -73,6 +73,14 @@ impl ClaudeTranscript {
     /// The end of a task that a notice in `said` tells.
     pub(super) fn noticed_end(&self, line: &Line<'_>, said: &str, path: &str) -> Vec<Message> {
         background::notice(said).map_or_else(Vec::new, |end| self.ended(line, &end, path))
+    }
+
+    /// The end of a task that an attachment tells.
+    pub(super) fn attached_end(&self, line: &Line<'_>, attachment: &Value) -> Reply {
+        let end = background::attached(attachment);
+        let path = "attachment.status";
+        let told = end.map_or_else(Vec::new, |end| self.ended(line, &end, path));
+        Reply::Said(told, "attachment")
     }
 
     /// The end of a task that the answer of a tool about tasks tells.

@@ -56,6 +56,13 @@ fn an_agent_in_the_background_ends_with_its_notice_and_has_no_code() {
 }
 
 #[test]
+fn an_attachment_that_tells_a_tasks_status_ends_it_without_a_code() {
+    let said = messages("background_tasks.jsonl");
+    assert_eq!(outcomes(&said, "toolu_9"), ["running", "later failed"]);
+    assert_eq!(exits(&said, "toolu_9"), []);
+}
+
+#[test]
 fn a_notice_of_a_launch_that_this_file_does_not_hold_names_its_call_or_nothing() {
     let said = messages("background_tasks.jsonl");
     assert_eq!(outcomes(&said, "toolu_0"), ["later failed"]);

@@ -205,6 +205,16 @@ fn large_open_calls_are_bounded_by_their_weight() {
 }
 
 #[test]
+fn answers_that_were_taken_back_are_told_and_a_refusal_without_any_is_not() {
+    let mut line = json!({"type": "system", "subtype": "model_refusal_fallback", "uuid": "y1",
+        "sessionId": "s1", "content": "another model answers", "retractedMessageUuids": ["a1"]});
+    let said = one(line.clone()).into_messages();
+    assert_eq!(briefs(&said), ["rolled_back - line:y1#0"]);
+    line["retractedMessageUuids"] = json!([]);
+    assert!(matches!(one(line), NormalizationOutcome::Ignored { .. }));
+}
+
+#[test]
 fn a_notice_of_2025_without_a_subtype_is_known() {
     let line =
         json!({"type": "system", "uuid": "y", "sessionId": "s1", "content": "limit reached"});
