@@ -113,8 +113,8 @@ impl<'a> Payload<'a> {
     /// The event's own messages; `None` for a name that this build does not know.
     fn messages(&self, name: &str) -> Option<Vec<Message>> {
         let event = match name {
-            "SessionStart" => self.event(EventKind::SessionStart, NativeId::record()),
-            "SessionEnd" => self.event(EventKind::SessionEnd, NativeId::record()),
+            "SessionStart" => self.told(EventKind::SessionStart, "source"),
+            "SessionEnd" => self.told(EventKind::SessionEnd, "reason"),
             "UserPromptSubmit" => return Some(self.user_prompt()),
             "PreToolUse" => self.tool_event(EventKind::PreToolUse),
             "PostToolUse" => return Some(self.tool_succeeded()),

@@ -83,6 +83,18 @@ fn the_end_of_the_hosts_own_helper_is_no_sub_agents_and_claims_nothing() {
 }
 
 #[test]
+fn a_start_says_whether_it_resumes_or_forks_and_an_end_why() {
+    let mut start = of("SessionStart");
+    for how in ["startup", "resume", "compact", "fork"] {
+        start["source"] = json!(how);
+        assert_eq!(events(&said(&start))[0].text.as_deref(), Some(how));
+    }
+    let mut end = of("SessionEnd");
+    end["reason"] = json!("clear");
+    assert_eq!(events(&said(&end))[0].text.as_deref(), Some("clear"));
+}
+
+#[test]
 fn every_event_of_the_list_has_its_kind_or_is_ignored() {
     let payloads = fixture("hooks.jsonl");
     let got: Vec<(String, String)> = payloads

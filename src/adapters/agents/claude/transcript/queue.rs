@@ -15,9 +15,9 @@ use crate::domain::outcome::Message;
 use serde::{Deserialize, Serialize};
 
 /// Queue entries remembered for a conversation, those that were taken in included.
-const ENTRIES_MAX: usize = 64;
-/// Longest text kept of a waiting prompt, in bytes.
-const TEXT_MAX: usize = 64 * 1024;
+pub(super) const ENTRIES_MAX: usize = 256;
+/// Longest text kept of a waiting prompt, in bytes: more than is ever stored of one.
+const TEXT_MAX: usize = 32 * 1024;
 
 /// The queue of one conversation, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -45,17 +45,19 @@ pub(super) struct TakenIn {
 }
 
 impl Queue {
-    fn push(&mut self, at: &str, said: Option<&str>) {
-        if self.entries.len() >= ENTRIES_MAX {
-            self.entries.remove(0);
-        }
+    /// Puts a prompt at the end; true when one that still waited had to be forgotten for it.
+    fn push(&mut self, at: &str, said: Option<&str>) -> bool {
+        let full = self.entries.len() >= ENTRIES_MAX;
+        let oldest = self.entries.iter().position(|entry| !entry.waiting).unwrap_or(0);
+        let lost = full && self.entries.remove(oldest).waiting;
         self.entries.push(Entry {
             at: at.to_owned(),
             hash: said.map(hash),
-            text: said.filter(|said| said.len() <= TEXT_MAX).map(str::to_owned),
+            text: said.map(|said| head(said, TEXT_MAX).to_owned()),
             waiting: true,
             attached: false,
         });
+        lost
     }
 
     fn leave(&mut self, which: impl Fn(&Entry) -> bool) -> Option<&mut Entry> {
@@ -81,7 +83,7 @@ impl Queue {
             None => entry.text.as_deref().is_none_or(|text| !is_slash_command(text)),
         })?;
         let text = entry.text.take().filter(|_| !entry.attached)?;
-        Some(TakenIn { native: NativeId::text(&entry.at, &text, 0), text })
+        Some(TakenIn { native: native(&entry.at, entry.hash.as_deref()?), text })
     }
 
     fn clear(&mut self) {
@@ -94,7 +96,7 @@ impl Queue {
         let same = |entry: &&mut Entry| !entry.attached && entry.hash.as_ref() == Some(&named);
         let entry = self.entries.iter_mut().find(same)?;
         entry.attached = true;
-        Some(NativeId::text(&entry.at, said, 0))
+        Some(native(&entry.at, &named))
     }
 }
 
@@ -105,7 +107,9 @@ impl ClaudeTranscript {
         let queue = &mut self.state.conversation(line.conversation).queue;
         let taken = match text(line.value, "operation") {
             Some("enqueue") => {
-                queue.push(line.at.unwrap_or_default(), said.as_deref());
+                if queue.push(line.at.unwrap_or_default(), said.as_deref()) {
+                    self.state.drop_a_call();
+                }
                 let said = said.unwrap_or_default();
                 return Reply::Said(self.noticed_end(line, &said, "content"), NOTHING);
             }
@@ -131,6 +135,16 @@ impl ClaudeTranscript {
         event.text = Some(taken.text);
         Reply::Said(vec![Message::Event(event)], NOTHING)
     }
+}
+
+/// A queued prompt's identity: when it was queued, and its text.
+fn native(at: &str, hash: &str) -> NativeId {
+    NativeId::new("text", format!("{at}|{hash}|0"))
+}
+
+/// The first bytes of a text, cut between characters.
+fn head(said: &str, bytes: usize) -> &str {
+    said.get(..said.floor_char_boundary(bytes)).unwrap_or(said)
 }
 
 fn hash(said: &str) -> String {

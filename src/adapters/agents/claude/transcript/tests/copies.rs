@@ -1,6 +1,7 @@
 //! Queued prompts, copied history, resumed sessions: what must not be counted twice.
 
 use super::super::super::samples::{briefs, events, evidence, fixture, messages, read};
+use super::super::queue::ENTRIES_MAX;
 use super::*;
 
 fn prompts(said: &[Message]) -> Vec<(String, String)> {
@@ -40,6 +41,21 @@ fn a_prompt_of_a_file_that_is_told_from_the_middle_is_the_same_prompt() {
     let said: Vec<Message> =
         read(&enqueued[from..]).into_iter().flat_map(NormalizationOutcome::into_messages).collect();
     assert_eq!(prompts(&said)[0], whole[3]);
+}
+
+#[test]
+fn a_long_queue_is_bounded_and_what_it_forgets_is_told() {
+    let operation = |n: usize, operation: &str| {
+        json!({"type": "queue-operation", "operation": operation, "sessionId": "s1",
+            "timestamp": format!("2026-11-20T10:00:00.{n:03}Z"), "content": format!("do {n}")})
+    };
+    let mut values: Vec<Value> = (0..=ENTRIES_MAX).map(|n| operation(n, "enqueue")).collect();
+    values.extend([operation(0, "remove"), operation(1, "remove")]);
+    let said: Vec<Message> =
+        read(&values).into_iter().flat_map(NormalizationOutcome::into_messages).collect();
+    let told: Vec<String> = prompts(&said).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(told, ["do 1"]);
+    assert!(said.iter().any(|m| matches!(m, Message::Loss(_))));
 }
 
 #[test]

@@ -215,6 +215,16 @@ fn answers_that_were_taken_back_are_told_and_a_refusal_without_any_is_not() {
 }
 
 #[test]
+fn an_answer_that_was_cut_off_is_interrupted() {
+    let mut line = json!({"type": "assistant", "uuid": "a1", "sessionId": "s1",
+        "message": {"content": [{"type": "text", "text": "All te"}]}});
+    assert_eq!(briefs(&one(line.clone()).into_messages()), ["assistant_message - line:a1#0"]);
+    line["isAbortedMidStream"] = json!(true);
+    let said = one(line).into_messages();
+    assert_eq!(briefs(&said), ["assistant_message interrupted line:a1#0"]);
+}
+
+#[test]
 fn a_notice_of_2025_without_a_subtype_is_known() {
     let line =
         json!({"type": "system", "uuid": "y", "sessionId": "s1", "content": "limit reached"});
