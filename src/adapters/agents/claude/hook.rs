@@ -207,7 +207,7 @@ impl<'a> Payload<'a> {
 
     fn user_prompt(&self) -> Vec<Message> {
         let said = text(self.value, "prompt");
-        let class = said.map_or(UserText::Typed, prompt::classify);
+        let (class, words) = said.map_or((UserText::Typed, ""), prompt::read);
         let typed = match class {
             UserText::Typed => EventKind::UserPromptSubmit,
             UserText::Command => EventKind::UserCommand,
@@ -219,7 +219,9 @@ impl<'a> Payload<'a> {
             Some(_) => EventKind::InjectedPrompt,
         };
         let native = self.prompt.map_or_else(NativeId::record, NativeId::prompt);
-        let mut out = vec![Message::Event(self.told_as(kind, native, "prompt"))];
+        let mut event = self.told_as(kind, native, "prompt");
+        event.text = said.map(|_| words.to_owned());
+        let mut out = vec![Message::Event(event)];
         if class == UserText::TaskNotification {
             out.extend(said.map(|said| self.ended_task(said)).unwrap_or_default());
         }

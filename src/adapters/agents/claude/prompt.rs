@@ -44,8 +44,31 @@ const INJECTED: &[&str] = &[
     "This session is being continued from a previous conversation",
 ];
 
+/// The class of a text, and the part that was typed: an editor's extension puts what is open or
+/// selected (`<ide_...>`) before the person's words.
+pub(super) fn read(text: &str) -> (UserText, &str) {
+    let words = after_editor(text);
+    match classify(words) {
+        UserText::Typed if words.is_empty() && !text.is_empty() => (UserText::Injected, text),
+        class => (class, words),
+    }
+}
+
+/// What stands after an editor's elements; the whole text where none begins it.
+fn after_editor(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((name, body)) =
+        rest.trim_start().strip_prefix('<').and_then(|inner| inner.split_once('>'))
+        && name.starts_with("ide_")
+        && let Some((_, after)) = body.split_once(&format!("</{name}>"))
+    {
+        rest = after.trim_start();
+    }
+    rest
+}
+
 /// The class of `text`, by how it begins.
-pub(super) fn classify(text: &str) -> UserText {
+fn classify(text: &str) -> UserText {
     let text = text.trim_start();
     if text.starts_with("<bash-input>") {
         UserText::Command
@@ -85,6 +108,20 @@ mod tests {
         assert_eq!(classify("Stop hook feedback:\n- x"), UserText::Injected);
         assert_eq!(classify("<task-notification><task-id>"), UserText::TaskNotification);
         assert_eq!(classify("[Request interrupted by user for tool use]"), UserText::Interruption);
+    }
+
+    #[test]
+    fn what_an_editor_puts_before_the_words_is_not_part_of_them() {
+        let open = "<ide_opened_file>a.rs</ide_opened_file>";
+        let selected = "<ide_selection>fn a</ide_selection>\n";
+        let both = format!("{open}\n{selected}why?");
+        assert_eq!(read(&both), (UserText::Typed, "why?"));
+        assert_eq!(read("  why?"), (UserText::Typed, "  why?"));
+        assert_eq!(read(open), (UserText::Injected, open));
+        assert_eq!(read("<ide_selection>torn").0, UserText::Injected);
+        let command = format!("{open}<bash-input>ls</bash-input>");
+        assert_eq!(read(&command), (UserText::Command, "<bash-input>ls</bash-input>"));
+        assert_eq!(read(""), (UserText::Typed, ""));
     }
 
     #[test]

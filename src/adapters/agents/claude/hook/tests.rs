@@ -95,6 +95,14 @@ fn a_start_says_whether_it_resumes_or_forks_and_an_end_why() {
 }
 
 #[test]
+fn a_prompt_after_what_the_editor_shows_is_the_persons() {
+    let told = said(&json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit",
+        "prompt_id": "p1", "prompt": "<ide_opened_file>a.rs</ide_opened_file>\nwhy?"}));
+    assert_eq!(brief(events(&told)[0]), "user_prompt_submit - prompt:p1");
+    assert_eq!(events(&told)[0].text.as_deref(), Some("why?"));
+}
+
+#[test]
 fn every_event_of_the_list_has_its_kind_or_is_ignored() {
     let payloads = fixture("hooks.jsonl");
     let got: Vec<(String, String)> = payloads

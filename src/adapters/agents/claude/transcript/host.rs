@@ -88,18 +88,19 @@ impl ClaudeTranscript {
         let Some(said) = attachment.get("prompt").and_then(plain_text) else {
             return Reply::Ignored("queued command without text");
         };
+        let (class, words) = prompt::read(&said);
         let origin = attachment.get("origin").or_else(|| line.value.get("origin"));
         let origin = origin.and_then(|origin| text(origin, "kind"));
         let typed = matches!(origin, None | Some("human"))
             && matches!(text(attachment, "commandMode"), None | Some("prompt" | "bash"))
-            && prompt::classify(&said) == UserText::Typed;
+            && class == UserText::Typed;
         let kind = if typed { EventKind::UserPromptSubmit } else { EventKind::InjectedPrompt };
         let turn = self.turn_of(line);
         let queued = self.state.conversation(line.conversation).queue.attached(&said);
         let native = queued.unwrap_or_else(|| line.block_id(0));
         let ended = self.noticed_end(line, &said, "attachment.prompt");
         let mut event = line.event(kind, native, turn.as_deref(), "attachment.prompt");
-        event.text = Some(said);
+        event.text = Some(words.to_owned());
         let mut out = vec![Message::Event(event)];
         out.extend(ended);
         Reply::Said(out, "attachment")

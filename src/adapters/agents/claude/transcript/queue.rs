@@ -152,7 +152,7 @@ fn hash(said: &str) -> String {
 }
 
 fn is_typed(said: &str) -> bool {
-    !is_slash_command(said) && prompt::classify(said) == UserText::Typed
+    !is_slash_command(said) && prompt::read(said).0 == UserText::Typed
 }
 
 /// `/name` and not `/a/path`.

@@ -211,7 +211,7 @@ impl<'a> Parts<'a> {
         match content {
             Value::String(text) if !text.is_empty() => {
                 let path = "message.content".to_owned();
-                let class = prompt::classify(text);
+                let (class, text) = prompt::read(text);
                 parts.texts.push(TextPart { index: 0, text, class, path });
             }
             Value::Array(blocks) => {
@@ -229,7 +229,7 @@ impl<'a> Parts<'a> {
             "text" => {
                 let Some(text) = text(block, "text") else { return };
                 let path = format!("message.content[{index}].text");
-                let class = prompt::classify(text);
+                let (class, text) = prompt::read(text);
                 self.texts.push(TextPart { index, text, class, path });
             }
             "tool_result" => self.results.push((index, block)),
