@@ -10,6 +10,7 @@ mod assistant;
 mod host;
 mod line;
 mod queue;
+mod result;
 mod state;
 mod surroundings;
 mod tasks;
