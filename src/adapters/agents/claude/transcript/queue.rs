@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub(super) const ENTRIES_MAX: usize = 256;
 /// Longest text kept of a waiting prompt, in bytes: more than is ever stored of one.
 const TEXT_MAX: usize = 32 * 1024;
+/// What all texts of a queue together may weigh, in bytes.
+pub(super) const QUEUE_BYTES_MAX: usize = 256 * 1024;
 
 /// The queue of one conversation, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,17 +49,23 @@ pub(super) struct TakenIn {
 impl Queue {
     /// Puts a prompt at the end; true when one that still waited had to be forgotten for it.
     fn push(&mut self, at: &str, said: Option<&str>) -> bool {
-        let full = self.entries.len() >= ENTRIES_MAX;
-        let oldest = self.entries.iter().position(|entry| !entry.waiting).unwrap_or(0);
-        let lost = full && self.entries.remove(oldest).waiting;
-        self.entries.push(Entry {
-            at: at.to_owned(),
-            hash: said.map(hash),
-            text: said.map(|said| head(said, TEXT_MAX).to_owned()),
-            waiting: true,
-            attached: false,
-        });
+        let text = said.map(|said| head(said, TEXT_MAX).to_owned());
+        let mut lost = false;
+        while self.is_full(text.as_ref().map_or(0, String::len)) {
+            let oldest = self.entries.iter().position(|entry| !entry.waiting).unwrap_or(0);
+            lost |= self.entries.remove(oldest).waiting;
+        }
+        let (at, hash) = (at.to_owned(), said.map(hash));
+        self.entries.push(Entry { at, hash, text, waiting: true, attached: false });
         lost
+    }
+
+    /// Whether an entry has to go before one with a text of this many bytes can come.
+    fn is_full(&self, more: usize) -> bool {
+        let weight = self.entries.iter().filter_map(|entry| entry.text.as_ref());
+        let weight: usize = weight.map(String::len).sum();
+        self.entries.len() >= ENTRIES_MAX
+            || (!self.entries.is_empty() && weight + more > QUEUE_BYTES_MAX)
     }
 
     fn leave(&mut self, which: impl Fn(&Entry) -> bool) -> Option<&mut Entry> {

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 /// Tasks remembered; the oldest goes when there are more.
 pub(super) const TASKS_MAX: usize = 1024;
-/// Longest command kept of a task, in bytes.
-const COMMAND_MAX: usize = 16 * 1024;
+/// Longest command kept of a task, in bytes; the launching call has told it already.
+const COMMAND_MAX: usize = 4 * 1024;
 
 /// Tasks by the host's id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Queued prompts, copied history, resumed sessions: what must not be counted twice.
 
 use super::super::super::samples::{briefs, events, evidence, fixture, messages, read};
-use super::super::queue::ENTRIES_MAX;
+use super::super::queue::{ENTRIES_MAX, QUEUE_BYTES_MAX};
 use super::*;
 
 fn prompts(said: &[Message]) -> Vec<(String, String)> {
@@ -56,6 +56,17 @@ fn a_long_queue_is_bounded_and_what_it_forgets_is_told() {
     let told: Vec<String> = prompts(&said).into_iter().map(|(_, text)| text).collect();
     assert_eq!(told, ["do 1"]);
     assert!(said.iter().any(|m| matches!(m, Message::Loss(_))));
+}
+
+#[test]
+fn long_prompts_in_a_queue_are_bounded_by_their_weight() {
+    let mut adapter = ClaudeTranscript::default();
+    for n in 0..64 {
+        let line = json!({"type": "queue-operation", "operation": "enqueue", "sessionId": "s1",
+            "timestamp": "t", "content": format!("{n}{}", "x".repeat(QUEUE_BYTES_MAX / 10))});
+        let _ = adapter.normalize("hint", &line);
+    }
+    assert!(adapter.snapshot().to_string().len() < QUEUE_BYTES_MAX * 2);
 }
 
 #[test]
