@@ -183,16 +183,26 @@ impl ClaudeTranscript {
         if let Some(origin) = line.forked_from {
             found.push((Relation::Fork, origin, "forkedFrom.sessionId"));
         }
-        let own = line.session.filter(|_| line.uuid.is_some() && !line.sidechain);
-        let before = own.and_then(|session| self.state.session_before(session)).map(str::to_owned);
-        if let Some(before) = &before {
-            // A resumed session of old builds: the lines of the one before it stand first.
-            found.push((Relation::Fork, before.as_str(), "sessionId"));
-        }
-        found
+        let mut told: Vec<Message> = found
             .into_iter()
             .filter_map(|(relation, related, path)| self.relate(line, relation, related, path))
-            .collect()
+            .collect();
+        told.extend(self.resumed_session(line));
+        told
+    }
+
+    /// A session that old builds resumed under a new id: prompts in the history that was copied
+    /// keep the id of the session that they were typed in.
+    fn resumed_session(&mut self, line: &Line<'_>) -> Option<Message> {
+        let session = line.session.filter(|_| line.uuid.is_some() && !line.sidechain)?;
+        let (conversation, related) = self.state.resumes(line.hint, session)?;
+        let path = "sessionId".to_owned();
+        Some(Message::Lineage(LineageDraft {
+            conversation,
+            relation: Relation::Fork,
+            related,
+            path,
+        }))
     }
 
     /// The relation, when this conversation has not told it yet.

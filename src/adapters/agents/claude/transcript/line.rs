@@ -9,6 +9,8 @@ use serde_json::Value;
 pub(super) struct Line<'a> {
     pub(super) value: &'a Value,
     pub(super) kind: &'a str,
+    /// The name of the file, without its ending.
+    pub(super) hint: &'a str,
     /// The sub-agent's id on its lines, else the session's, else the hint.
     pub(super) conversation: &'a str,
     pub(super) session: Option<&'a str>,
@@ -35,6 +37,7 @@ impl<'a> Line<'a> {
         Some(Self {
             value,
             kind,
+            hint: session_hint,
             conversation: agent.or(session).unwrap_or(session_hint),
             session,
             agent,

@@ -39,9 +39,16 @@ pub(super) struct State {
     open_bytes: usize,
     conversations: BTreeMap<String, Conversation>,
     pub(super) tasks: Tasks,
-    /// The session whose lines stand first in the file.
-    first_session: Option<String>,
+    /// Another session whose lines stand in this file, and the file's own, once both were seen.
+    resumed: Resumed,
     dropped: Dropped,
+}
+
+/// The sessions of a file that resumes one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Resumed {
+    own: Option<String>,
+    other: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,10 +151,16 @@ impl State {
         self.calls.insert(id.to_owned(), OpenCall { tool, input, opened: self.clock, weight });
     }
 
-    /// The session that stood in this file before `session`, where it is another one.
-    pub(super) fn session_before(&mut self, session: &str) -> Option<&str> {
-        let first = self.first_session.get_or_insert_with(|| session.to_owned());
-        (first != session).then_some(first.as_str())
+    /// The file's own session and the one that it resumes, told by the line that shows the second
+    /// of them. `file` is the file's name, which holds its own session's id.
+    pub(super) fn resumes(&mut self, file: &str, session: &str) -> Option<(String, String)> {
+        let Resumed { own, other } = &mut self.resumed;
+        let place = if file.contains(session) { own } else { other };
+        if place.is_some() {
+            return None;
+        }
+        *place = Some(session.to_owned());
+        self.resumed.own.clone().zip(self.resumed.other.clone())
     }
 
     /// Takes the call that a result answers.

@@ -92,9 +92,13 @@ fn a_compactions_copy_of_the_conversation_tells_no_event_at_all() {
 
 #[test]
 fn a_resumed_session_leaves_the_lines_before_it_to_their_own_session() {
-    let said = messages("resumed_with_history.jsonl");
+    let mut adapter = ClaudeTranscript::default();
+    let said: Vec<Message> = fixture("resumed_with_history.jsonl")
+        .iter()
+        .flat_map(|value| adapter.normalize("s2", value).into_messages())
+        .collect();
     let whose: Vec<&str> = events(&said).iter().map(|e| e.conversation.as_str()).collect();
-    assert_eq!(whose, ["s1", "s1", "s2", "s2"]);
+    assert_eq!(whose, ["s1", "s2", "s1", "s2"]);
     let lineage: Vec<_> = said
         .iter()
         .filter_map(|m| if let Message::Lineage(l) = m { Some(l) } else { None })
