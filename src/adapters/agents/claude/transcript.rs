@@ -11,6 +11,7 @@ mod host;
 mod line;
 mod queue;
 mod result;
+mod resumed;
 mod state;
 mod surroundings;
 mod tasks;
@@ -148,12 +149,13 @@ impl ClaudeTranscript {
         out
     }
 
-    /// Whether the line is part of the history that was copied for one question. Such a file ends
+    /// Whether the line is part of copied history. The file of an agent made for one question ends
     /// with what is its own: a side question and its answer. A compaction's summary is told by its
     /// session.
     fn is_copy(&mut self, line: &Line<'_>) -> bool {
         if !line.is_question_agents() {
-            return false;
+            let session = line.main_session();
+            return session.is_some_and(|session| self.state.resumed.copied(line, session));
         }
         let begins = user::asks_a_side_question(line);
         let own = &mut self.state.conversation(line.conversation).past_the_copy;
@@ -194,8 +196,8 @@ impl ClaudeTranscript {
     /// A session that old builds resumed under a new id: prompts in the history that was copied
     /// keep the id of the session that they were typed in.
     fn resumed_session(&mut self, line: &Line<'_>) -> Option<Message> {
-        let session = line.session.filter(|_| line.uuid.is_some() && !line.sidechain)?;
-        let (conversation, related) = self.state.resumes(line.hint, session)?;
+        let session = line.main_session()?;
+        let (conversation, related) = self.state.resumed.tells(line.hint, session)?;
         let path = "sessionId".to_owned();
         Some(Message::Lineage(LineageDraft {
             conversation,

@@ -49,6 +49,11 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// The session of a conversation line that is no sub-agent's.
+    pub(super) fn main_session(&self) -> Option<&'a str> {
+        self.session.filter(|_| self.uuid.is_some() && !self.sidechain)
+    }
+
     /// Whether the line is of a sub-agent whose file begins as a copy of the whole conversation,
     /// made to answer one question.
     pub(super) fn is_question_agents(&self) -> bool {

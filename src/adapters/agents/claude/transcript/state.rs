@@ -6,6 +6,7 @@
 use super::super::wire::text;
 use super::line::Line;
 use super::queue::Queue;
+use super::resumed::Resumed;
 use super::tasks::Tasks;
 use crate::domain::outcome::{Relation, TurnDraft};
 use serde::{Deserialize, Serialize};
@@ -40,15 +41,8 @@ pub(super) struct State {
     conversations: BTreeMap<String, Conversation>,
     pub(super) tasks: Tasks,
     /// Another session whose lines stand in this file, and the file's own, once both were seen.
-    resumed: Resumed,
+    pub(super) resumed: Resumed,
     dropped: Dropped,
-}
-
-/// The sessions of a file that resumes one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Resumed {
-    own: Option<String>,
-    other: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,18 +143,6 @@ impl State {
         }
         self.open_bytes += weight;
         self.calls.insert(id.to_owned(), OpenCall { tool, input, opened: self.clock, weight });
-    }
-
-    /// The file's own session and the one that it resumes, told by the line that shows the second
-    /// of them. `file` is the file's name, which holds its own session's id.
-    pub(super) fn resumes(&mut self, file: &str, session: &str) -> Option<(String, String)> {
-        let Resumed { own, other } = &mut self.resumed;
-        let place = if file.contains(session) { own } else { other };
-        if place.is_some() {
-            return None;
-        }
-        *place = Some(session.to_owned());
-        self.resumed.own.clone().zip(self.resumed.other.clone())
     }
 
     /// Takes the call that a result answers.

@@ -44,6 +44,19 @@ fn a_prompt_of_a_file_that_is_told_from_the_middle_is_the_same_prompt() {
 }
 
 #[test]
+fn equal_times_alone_are_no_copy() {
+    let mut values = fixture("resumed_with_history.jsonl");
+    for value in &mut values {
+        value["sessionId"] = json!("s2");
+        value["timestamp"] = json!("2026-11-20T10:00:00.000Z");
+    }
+    let mut adapter = ClaudeTranscript::default();
+    let answers = values.iter().map(|value| adapter.normalize("s2", value).into_messages());
+    let said: Vec<Message> = answers.flatten().collect();
+    assert_eq!(briefs(&said).len(), values.len());
+}
+
+#[test]
 fn a_long_queue_is_bounded_and_what_it_forgets_is_told() {
     let operation = |n: usize, operation: &str| {
         json!({"type": "queue-operation", "operation": operation, "sessionId": "s1",
@@ -91,14 +104,23 @@ fn a_compactions_copy_of_the_conversation_tells_no_event_at_all() {
 }
 
 #[test]
-fn a_resumed_session_leaves_the_lines_before_it_to_their_own_session() {
+fn a_resumed_session_leaves_the_history_that_it_copied_to_the_session_before_it() {
     let mut adapter = ClaudeTranscript::default();
     let said: Vec<Message> = fixture("resumed_with_history.jsonl")
         .iter()
         .flat_map(|value| adapter.normalize("s2", value).into_messages())
         .collect();
     let whose: Vec<&str> = events(&said).iter().map(|e| e.conversation.as_str()).collect();
-    assert_eq!(whose, ["s1", "s2", "s1", "s2"]);
+    assert_eq!(whose, ["s1", "s1", "s2", "s2"]);
+    assert_eq!(
+        briefs(&said),
+        [
+            "user_prompt_submit - line:u1#0",
+            "user_prompt_submit - line:u2#0",
+            "user_prompt_submit - line:u3#0",
+            "assistant_message - line:a3#0",
+        ]
+    );
     let lineage: Vec<_> = said
         .iter()
         .filter_map(|m| if let Message::Lineage(l) = m { Some(l) } else { None })
