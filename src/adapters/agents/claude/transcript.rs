@@ -65,11 +65,12 @@ impl AgentAdapter for ClaudeTranscript {
         let Some(line) = Line::read(session_hint, native) else {
             return NormalizationOutcome::unrecognized("<missing type>");
         };
+        // Asked of every line: one that tells nothing can show where copied history begins.
+        let copied = self.is_copy(&line) || line.forked_from.is_some();
         match self.reply(&line) {
             Reply::Ignored(reason) => NormalizationOutcome::Ignored { reason },
             Reply::Unknown(tag) => NormalizationOutcome::unrecognized(&tag),
             Reply::Said(messages, otherwise) => {
-                let copied = line.forked_from.is_some() || self.is_copy(&line);
                 let mut messages = self.with_context(&line, messages);
                 if copied {
                     // What happened, happened in the other conversation and is told there.
