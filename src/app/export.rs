@@ -7,6 +7,7 @@
 
 use crate::base::hash::Digest;
 use crate::domain::event::EventKind;
+use crate::domain::payload::LEGACY_OBSERVATIONS;
 use crate::domain::provider::Provider;
 use crate::domain::record::Tally;
 use crate::ports::reader::{
@@ -17,6 +18,7 @@ use crate::ports::spool::{Put, Spool};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use uuid::Uuid;
@@ -213,7 +215,15 @@ impl<'a> Export<'a> {
             self.done.excluded.add("evidence of an event that is not on the wire", 1);
             return;
         }
-        match evidence_record(row, native, self.key_on_wire()) {
+        let mut payload = Cow::Borrowed(&row.payload);
+        if self.wire == Wire::Legacy && is_new_observation(&row.payload) {
+            // Its consumers refuse a tag they do not know; the description says the same.
+            if let Some(object) = payload.to_mut().as_object_mut() {
+                object.remove("observation");
+            }
+            self.done.excluded.add("observation unknown to the legacy wire", 1);
+        }
+        match evidence_record(row, &payload, native, self.key_on_wire()) {
             Ok(record) => self.put("evidence", row.id, record.as_bytes()),
             Err(error) => {
                 self.done.failed.push(FailedRow { id: row.id.to_string(), error });
@@ -315,8 +325,15 @@ struct EvidenceOnWire<'a> {
     r#type: &'static str,
 }
 
+/// Whether the payload holds an observation that the first Fornax does not know.
+fn is_new_observation(payload: &Value) -> bool {
+    let tag = payload.get("observation").and_then(|o| o.get("observation_kind"));
+    tag.and_then(Value::as_str).is_some_and(|tag| !LEGACY_OBSERVATIONS.contains(&tag))
+}
+
 fn evidence_record(
     row: &EvidenceRow,
+    payload: &Value,
     native: &str,
     conversation: Option<&str>,
 ) -> Result<String, String> {
@@ -332,7 +349,7 @@ fn evidence_record(
         id: row.id,
         kind: &row.kind,
         observed_at: &row.observed_at,
-        payload: &row.payload,
+        payload,
         provenance: &row.provenance,
         session_id: native,
         source: &row.source,

@@ -179,13 +179,14 @@ fn is_run(event: &EventRow, resolved: &HashSet<&str>) -> bool {
 }
 
 fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64, trust: Trust) -> Option<ShellRun> {
-    let exit = evidence.iter().find(|e| e.kind == "exit_code");
+    // A stated code goes before a guess, whichever came first.
+    let exits = evidence.iter().filter(|e| e.kind == "exit_code");
+    let exit = exits.min_by_key(|e| is_guess(e));
     let command = exit
         .and_then(|e| command_text(e.payload.get("command")?))
         .or_else(|| shell_command(event))?;
     let exit_code = exit.and_then(|e| e.payload.get("exit_code")?.as_i64());
-    let heuristic =
-        exit.is_some_and(|e| e.payload.get("heuristic").and_then(Value::as_bool) == Some(true));
+    let heuristic = exit.is_some_and(|e| is_guess(e));
     let outcome = match exit_code {
         Some(0) => Outcome::Ok,
         Some(_) => Outcome::Failed,
@@ -215,6 +216,11 @@ fn run(event: &EventRow, evidence: &[&EvidenceRow], order: i64, trust: Trust) ->
             .map(|e| e.id)
             .collect(),
     })
+}
+
+/// Whether the code was guessed instead of stated.
+fn is_guess(exit: &EvidenceRow) -> bool {
+    exit.payload.get("heuristic").and_then(Value::as_bool) == Some(true)
 }
 
 /// The command in a tool's input, when the input is a shell's.
@@ -286,6 +292,11 @@ const HARMLESS_TOOLS: &[&str] = &[
     "TaskUpdate",
     "TaskGet",
     "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "BashOutput",
+    "KillBash",
+    "KillShell",
     "ToolSearch",
     "apply_patch",
     "update_plan",

@@ -40,6 +40,10 @@ crate::open_tag! {
         RolledBack = "rolled_back",
         /// One agent wrote to another.
         AgentMessage = "agent_message",
+        /// A file was found changed, and no file tool of the agent's did it.
+        FileChanged = "file_changed",
+        /// The conversation made a pull request or is about one.
+        PullRequest = "pull_request",
     }
 }
 
@@ -122,7 +126,8 @@ impl Channel {
 /// things without any native id: the pipeline then uses the hash of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NativeId {
-    /// Id space: `call`, `prompt`, `turn`, `text`, `line`, `agent`, `session` or `record`.
+    /// Id space: `call`, `prompt`, `turn`, `text`, `line`, `agent`, `session`,
+    /// `pull_request` or `record`.
     pub space: String,
     /// The id; empty for `record`.
     pub id: String,

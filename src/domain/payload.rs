@@ -105,6 +105,16 @@ pub struct TranscriptExcerptPayload {
     pub text: String,
 }
 
+/// The observations that a consumer of the first Fornax knows.
+pub const LEGACY_OBSERVATIONS: [&str; 6] = [
+    "vcs_operation",
+    "file_write_observed",
+    "command_duration",
+    "working_tree_status_observed",
+    "artifact_hash_verified",
+    "ci_check_status",
+];
+
 /// A typed observation, told apart by `observation_kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "observation_kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -172,6 +182,63 @@ pub enum Observation {
         /// Their sum.
         overall: CiOverall,
     },
+    /// A branch that was merged into the one checked out, or that this one was rebased onto.
+    VcsBranchChange {
+        /// What was done.
+        action: VcsBranchAction,
+        /// The other branch or commit, as named.
+        reference: String,
+    },
+    /// A pull request that the conversation made, changed or is about.
+    PullRequest {
+        /// What was done to it; absent where only the relation is stated.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<PullRequestAction>,
+        /// Its number in the repository.
+        number: i64,
+        /// Its address, without credentials.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
+        /// Owner and name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repo: Option<String>,
+    },
+}
+
+/// What a `vcs_branch_change` did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VcsBranchAction {
+    /// `git merge`.
+    Merged,
+    /// `git rebase`.
+    Rebased,
+}
+
+/// What was done to a pull request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PullRequestAction {
+    /// It was opened.
+    Created,
+    /// Its title, text or settings changed.
+    Edited,
+    /// It was merged.
+    Merged,
+    /// Somebody wrote to it.
+    Commented,
+    /// It was closed without being merged.
+    Closed,
+    /// It was opened again.
+    Reopened,
+    /// A draft became ready for review.
+    Ready,
+    /// It became a draft.
+    Draft,
+    /// It will be merged once its checks pass.
+    AutoMergeEnabled,
+    /// It will not be merged by itself any more.
+    AutoMergeDisabled,
 }
 
 /// What a `vcs_operation` attempted.

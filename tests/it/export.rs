@@ -203,6 +203,31 @@ fn what_the_legacy_wire_leaves_out_is_counted_and_nothing_is_unaccounted_for() {
 }
 
 #[test]
+fn an_observation_that_the_legacy_wire_does_not_know_goes_out_as_its_description() {
+    let env = TestEnv::new();
+    let told = include_str!("../../fixtures/agents/claude_code/git_operations.jsonl");
+    env.write("in/s1.jsonl", told);
+    env.ingest(&env.path("in"));
+    let observations = |env: &TestEnv| -> BTreeMap<String, Value> {
+        let observed = of_type(env, "evidence").into_iter().map(|e| e["payload"].clone());
+        let observed = observed.filter(|payload| payload.get("description").is_some());
+        let tag = |p: &Value| p["observation"]["observation_kind"].clone();
+        observed.map(|p| (p["description"].as_str().unwrap().to_owned(), tag(&p))).collect()
+    };
+    let summary = export(&env, &["--all"]);
+    let legacy = observations(&env);
+    assert_eq!(legacy["git commit created"], "vcs_operation");
+    assert_eq!(legacy["pull request #7: created"], Value::Null);
+    assert_eq!(legacy["git merge of a branch"], Value::Null);
+    assert_eq!(summary["excluded"]["observation unknown to the legacy wire"], 2);
+    fs::remove_dir_all(env.path("spool")).unwrap();
+    export(&env, &["--all", "--wire", "full"]);
+    let full = observations(&env);
+    assert_eq!(full["pull request #7: created"], "pull_request");
+    assert_eq!(full["git merge of a branch"], "vcs_branch_change");
+}
+
+#[test]
 fn a_second_export_touches_no_file() {
     let env = recorded();
     export(&env, &["--all"]);

@@ -11,6 +11,7 @@
 )]
 
 mod architecture;
+mod claude;
 mod cli;
 mod conformance;
 mod continued;

@@ -164,6 +164,59 @@ fn hook_and_transcript_of_one_call_are_one_event_with_two_sightings() {
     }
 }
 
+/// A command that is launched into the background and fails there: the hook's telling of it.
+fn hooks_of_a_background_command(text: &str) -> Vec<(&'static str, String)> {
+    let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let notice = &lines.iter().find(|l| l["uuid"] == "u3").unwrap()["message"]["content"];
+    vec![
+        (
+            "claude",
+            claude::payload(
+                "s1",
+                "PostToolUse",
+                json!({"prompt_id": "p1", "tool_name": "Bash", "tool_use_id": "toolu_1",
+                    "tool_input": {"command": "cargo test", "run_in_background": true},
+                    "tool_response": {"stdout": "", "backgroundTaskId": "b1"}}),
+            ),
+        ),
+        (
+            "claude",
+            claude::payload("s1", "UserPromptSubmit", json!({"prompt_id": "p3", "prompt": notice})),
+        ),
+    ]
+}
+
+#[test]
+fn a_command_in_the_background_is_one_call_that_ends_in_either_order() {
+    let text = include_str!("../../fixtures/agents/claude_code/background_tasks.jsonl");
+    let hooks = hooks_of_a_background_command(text);
+    let [hook_first, file_first] = both_orders(&hooks, "s1.jsonl", text);
+    assert_same_told(&hook_first, &file_first);
+    for env in [hook_first, file_first] {
+        let calls = rows::texts(
+            &env,
+            "SELECT s.native_id || ' ' || e.outcome FROM event e JOIN sighting s ON s.event = e.id
+             WHERE e.kind = 'post_tool_use' GROUP BY e.id ORDER BY s.native_id",
+        );
+        assert_eq!(
+            calls,
+            [
+                "toolu_0 failed",
+                "toolu_1 failed",
+                "toolu_2 ok",
+                "toolu_3 ok",
+                "toolu_4 interrupted",
+                "toolu_5 ok",
+                "toolu_6 ok",
+                "toolu_7 ok",
+                "toolu_8 running",
+                "toolu_9 failed"
+            ]
+        );
+        assert_eq!(rows::count(&env, "SELECT sum(disagrees) FROM event"), 0);
+    }
+}
+
 #[test]
 fn a_claim_told_by_hook_and_transcript_is_one_claim() {
     let session = Claude::typical("c1");

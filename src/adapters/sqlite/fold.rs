@@ -1,9 +1,9 @@
 //! What an event says, as a function of the set of its sightings.
 //!
-//! Sightings are ranked by channel and then by the hash of what they say, so the order of arrival
-//! never matters. Each field is that of the best sighting that states it; sightings that state
-//! different outcomes are a disagreement, and it is kept. Third-party messages say something
-//! only of an event that nothing else saw.
+//! Sightings are ranked by channel, then by the hash of what they say, then by age, so the order of
+//! arrival never matters. Each field is that of the best sighting that states it; sightings that state
+//! different outcomes are a disagreement, and it is kept. Third-party messages say something only of
+//! an event that nothing else saw.
 
 use crate::base::hash::{Digest, Hasher};
 use crate::domain::event::Channel;
@@ -25,9 +25,13 @@ pub(super) struct Folded {
     pub(super) disagrees: bool,
 }
 
-/// Sorts sightings best first.
-pub(super) fn best_first<T>(items: &mut [T], key: impl Fn(&T) -> (i64, &[u8])) {
-    items.sort_by(|a, b| key(b).cmp(&key(a)));
+/// Sorts sightings best first; the key is rank, content hash, time. Of two that say the same the
+/// earlier one is the better: a hook and a file can tell one thing at different times.
+pub(super) fn best_first<T>(items: &mut [T], key: impl Fn(&T) -> (i64, &[u8], i64)) {
+    items.sort_by(|a, b| {
+        let ((rank_a, said_a, at_a), (rank_b, said_b, at_b)) = (key(a), key(b));
+        (rank_b, said_b, at_a).cmp(&(rank_a, said_a, at_b))
+    });
 }
 
 /// Leaves messages out where something else was seen.
@@ -41,7 +45,7 @@ pub(super) fn keep_heard<T>(items: &mut Vec<T>, rank: impl Fn(&T) -> i64) {
 /// Folds a set of sightings (any order).
 pub(super) fn fold(mut said: Vec<Said>) -> Folded {
     keep_heard(&mut said, |s| s.rank);
-    best_first(&mut said, |s| (s.rank, &s.content_hash));
+    best_first(&mut said, |s| (s.rank, &s.content_hash, s.order_us));
     let outcome = said.iter().find_map(|s| s.outcome.clone());
     let firm = |o: &String| o != "unknown" && o != "running";
     let mut stated: Vec<&String> =
@@ -110,6 +114,13 @@ mod tests {
         let folded = fold(vec![said(3, 1, Some("unknown")), said(2, 1, Some("failed"))]);
         assert!(!folded.disagrees);
         assert_eq!(folded.outcome.as_deref(), Some("failed"));
+    }
+
+    #[test]
+    fn of_two_that_say_the_same_the_earlier_gives_the_time_whichever_came_first() {
+        let at = |order_us: i64| Said { order_us, ..said(1, 7, Some("failed")) };
+        assert_eq!(fold(vec![at(9), at(3)]).order_us, 3);
+        assert_eq!(fold(vec![at(3), at(9)]).order_us, 3);
     }
 
     proptest! {

@@ -324,7 +324,7 @@ fn sighting(row: &Row<'_>) -> rusqlite::Result<Sighting> {
 
 /// One event from its sightings: each field from the best one that states it.
 fn combine(mut found: Vec<Sighting>) -> Option<EventRow> {
-    best_first(&mut found, |s| (s.rank, &s.content_hash));
+    best_first(&mut found, |s| (s.rank, &s.content_hash, s.row.order_us));
     let folded = fold(
         found
             .iter()

@@ -34,6 +34,11 @@ fn valid() -> Vec<(EvidenceKind, Value)> {
             "sha256_hex": "00ff"})),
         observed(json!({"observation_kind": "ci_check_status", "repo": "o/r", "commit_sha": "00",
             "total_count": 3, "overall": "pending"})),
+        observed(json!({"observation_kind": "vcs_branch_change", "action": "merged",
+            "reference": "main"})),
+        observed(json!({"observation_kind": "pull_request", "number": 7})),
+        observed(json!({"observation_kind": "pull_request", "action": "auto_merge_enabled",
+            "number": 7, "url": "https://example.org/o/r/pull/7", "repo": "o/r"})),
     ]
 }
 

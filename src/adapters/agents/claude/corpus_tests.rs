@@ -53,11 +53,23 @@ fn recognised(path: &Path, values: &[Value]) -> bool {
     format.is_some_and(|format| format.name == TRANSCRIPT)
 }
 
-/// A plain scan: the calls by id, then each result whose text begins with a header.
+/// A plain scan: the calls by id, then each result whose text begins with a header, and each
+/// answer about a task that holds a code, for the call that launched the task.
 fn stated_codes(values: &[Value]) -> Vec<(String, i64)> {
     let mut tools: HashMap<&str, &str> = HashMap::new();
     let mut codes = Vec::new();
+    let mut tasks: HashMap<&str, &str> = HashMap::new();
     for value in values {
+        let host = &value["toolUseResult"];
+        let answered = value["message"]["content"][0]["tool_use_id"].as_str().unwrap_or("");
+        if let Some(task) = host["backgroundTaskId"].as_str() {
+            tasks.insert(task, answered);
+        }
+        let told = if host["task"].is_object() { &host["task"] } else { host };
+        let task = told["task_id"].as_str().or(told["shellId"].as_str()).unwrap_or("");
+        if let (Some(launch), Some(code)) = (tasks.get(task), told["exitCode"].as_i64()) {
+            codes.push(((*launch).to_owned(), code));
+        }
         let Some(blocks) = value["message"]["content"].as_array() else { continue };
         for block in blocks {
             if let (Some("tool_use"), Some(id)) = (block["type"].as_str(), block["id"].as_str()) {
@@ -187,7 +199,12 @@ fn real_transcripts_are_read_whole_and_give_exactly_the_stated_codes() {
         }
         assert_eq!(said, unbroken(&values), "{}", path.display());
         let told = told_codes(&said);
-        assert_eq!(told, stated_codes(&values), "{}", path.display());
+        // A copy of the conversation, made for one question, tells nothing again.
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let copy = ["agent-acompact-", "agent-aside_question-"];
+        let copy = copy.iter().any(|head| name.starts_with(head));
+        let stated = if copy { Vec::new() } else { stated_codes(&values) };
+        assert_eq!(told, stated, "{}", path.display());
         tally.codes += told.len();
     }
     tally.print("transcripts");

@@ -56,6 +56,10 @@ pub(super) fn of_success(
     match tool {
         Some(tool) if is_shell(tool) => shell_success(input, response),
         Some("Agent" | "Task" | "Workflow") => Effect::only(agent_outcome(response)),
+        // What it starts goes on after the answer.
+        Some("Monitor") if response.is_some_and(|r| text(r, "taskId").is_some()) => {
+            Effect::only(Outcome::Running)
+        }
         Some("NotebookEdit") if response.is_some_and(|r| text(r, "error").is_some()) => {
             Effect::only(Outcome::Failed)
         }
@@ -137,14 +141,21 @@ fn literal_code(response: &Value) -> Option<i64> {
 }
 
 fn went_to_background(shown: &str) -> bool {
-    [
+    task_of_launch(shown).is_some()
+        || ["Command was auto-backgrounded", "Command did not complete within"]
+            .iter()
+            .any(|head| shown.starts_with(head))
+}
+
+/// The id of the task in the text that tells of a launch.
+pub(super) fn task_of_launch(shown: &str) -> Option<&str> {
+    let heads = [
         "Command running in background with ID:",
         "Command was manually backgrounded by user with ID:",
-        "Command was auto-backgrounded",
-        "Command did not complete within",
-    ]
-    .iter()
-    .any(|head| shown.starts_with(head))
+    ];
+    let rest = heads.iter().find_map(|head| shown.strip_prefix(head))?.trim_start();
+    let id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    Some(rest.split_once(|c| !id(c)).map_or(rest, |(id, _)| id))
 }
 
 fn was_aborted(shown: &str) -> bool {

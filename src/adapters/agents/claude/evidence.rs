@@ -1,11 +1,13 @@
 //! Making evidence of what became of a call, the same way for hooks and transcripts.
 //!
-//! Only shell tools get exit codes and stated successes, only file tools get diffs, and only on
-//! the outcome that allows it.
+//! Only shell tools get exit codes, stated successes and git operations, only file tools get
+//! diffs, and only on the outcome that allows it.
 
 use super::ADAPTER_VERSION;
+use super::background::TaskExit;
 use super::diff::{FileChange, ReadFrom, file_change};
 use super::effects::{Effect, is_shell};
+use super::git::{self, GitFact};
 use crate::domain::event::{EventKind, NativeId, Outcome};
 use crate::domain::evidence::EvidenceDraft;
 use crate::domain::outcome::Message;
@@ -42,6 +44,12 @@ pub(super) fn of_call(seen: &CallSeen<'_>, effect: &Effect) -> Vec<Message> {
         out.push(seen.stated_success());
     }
     if effect.outcome == Outcome::Ok
+        && seen.tool.is_none_or(is_shell)
+        && let Some(response) = seen.response
+    {
+        out.extend(git::operations(response).into_iter().map(|fact| seen.git_operation(fact)));
+    }
+    if effect.outcome == Outcome::Ok
         && let Some(tool) = seen.tool
         && let Some(change) = file_change(tool, seen.input, seen.response)
     {
@@ -61,6 +69,22 @@ impl CallSeen<'_> {
             "claude_shell_exit_code_v1",
             self.result_path,
         )
+    }
+
+    /// The code of a command that ended in the background. A literal one and a guess are two
+    /// pieces of evidence.
+    pub(super) fn task_exit(&self, exit: TaskExit) -> Message {
+        let command = self.input.and_then(|i| i.get("command")).cloned().unwrap_or(Value::Null);
+        let code = exit.code;
+        let (slot, how, payload) = if exit.literal {
+            ("exit", "task_exit_code", json!({"command": command, "exit_code": code}))
+        } else {
+            let payload = json!({"command": command, "exit_code": code, "heuristic": true});
+            ("exit:notice", "heuristic:task_notification", payload)
+        };
+        let sensor = "claude_task_exit_code_v1";
+        let path = self.result_path;
+        self.draft(EvidenceKind::ExitCode, slot.to_owned(), payload, how, sensor, path)
     }
 
     fn stated_success(&self) -> Message {
@@ -90,6 +114,12 @@ impl CallSeen<'_> {
             "claude_file_diff_v1",
             path,
         )
+    }
+
+    fn git_operation(&self, fact: GitFact) -> Message {
+        let path = format!("{}.{}", self.response_path, fact.path);
+        let (kind, sensor) = (EvidenceKind::ProcessObservation, "claude_git_operation_v1");
+        self.draft(kind, fact.slot.to_owned(), fact.payload, "git_operation", sensor, &path)
     }
 
     fn draft(

@@ -5,6 +5,7 @@
 //! payload from inside a sub-agent carries the parent's `session_id`, so its `agent_id` names the
 //! conversation. Each payload stands alone: hooks run in a process of their own.
 
+use super::background::{self, Launch};
 use super::effects::{self, Effect, is_shell};
 use super::evidence::{self, CallSeen};
 use super::prompt::{self, UserText};
@@ -47,6 +48,9 @@ impl AgentAdapter for ClaudeHook {
         if let Some(reason) = ignored_reason(name) {
             return NormalizationOutcome::Ignored { reason };
         }
+        if is_helpers_end(name, native) {
+            return NormalizationOutcome::Ignored { reason: "end of the host's own helper" };
+        }
         let payload = Payload::read(session_hint, native);
         match payload.messages(name) {
             Some(messages) if messages.is_empty() => {
@@ -56,6 +60,12 @@ impl AgentAdapter for ClaudeHook {
             None => NormalizationOutcome::unrecognized(&format!("hook:{name}")),
         }
     }
+}
+
+/// Whether a helper of the host ended (compaction, a summary after the turn). It has no start, no
+/// type and often no file, and its last words are a summary of what others said.
+fn is_helpers_end(name: &str, payload: &Value) -> bool {
+    name == "SubagentStop" && payload.get("agent_type").and_then(Value::as_str) == Some("")
 }
 
 /// Events that say nothing about what the agent did or claimed.
@@ -103,9 +113,9 @@ impl<'a> Payload<'a> {
     /// The event's own messages; `None` for a name that this build does not know.
     fn messages(&self, name: &str) -> Option<Vec<Message>> {
         let event = match name {
-            "SessionStart" => self.event(EventKind::SessionStart, NativeId::record()),
-            "SessionEnd" => self.event(EventKind::SessionEnd, NativeId::record()),
-            "UserPromptSubmit" => self.user_prompt(),
+            "SessionStart" => self.told(EventKind::SessionStart, "source"),
+            "SessionEnd" => self.told(EventKind::SessionEnd, "reason"),
+            "UserPromptSubmit" => return Some(self.user_prompt()),
             "PreToolUse" => self.tool_event(EventKind::PreToolUse),
             "PostToolUse" => return Some(self.tool_succeeded()),
             "PostToolUseFailure" => return Some(self.tool_failed()),
@@ -195,8 +205,10 @@ impl<'a> Payload<'a> {
         event
     }
 
-    fn user_prompt(&self) -> EventDraft {
-        let typed = match text(self.value, "prompt").map_or(UserText::Typed, prompt::classify) {
+    fn user_prompt(&self) -> Vec<Message> {
+        let said = text(self.value, "prompt");
+        let (class, words) = said.map_or((UserText::Typed, ""), prompt::read);
+        let typed = match class {
             UserText::Typed => EventKind::UserPromptSubmit,
             UserText::Command => EventKind::UserCommand,
             _ => EventKind::InjectedPrompt,
@@ -207,7 +219,31 @@ impl<'a> Payload<'a> {
             Some(_) => EventKind::InjectedPrompt,
         };
         let native = self.prompt.map_or_else(NativeId::record, NativeId::prompt);
-        self.told_as(kind, native, "prompt")
+        let mut event = self.told_as(kind, native, "prompt");
+        event.text = said.map(|_| words.to_owned());
+        let mut out = vec![Message::Event(event)];
+        if class == UserText::TaskNotification {
+            out.extend(said.map(|said| self.ended_task(said)).unwrap_or_default());
+        }
+        out
+    }
+
+    /// The end of a task in the background, where the notice names the call that launched it: a
+    /// second telling of that call, which was only said to be running.
+    fn ended_task(&self, said: &str) -> Vec<Message> {
+        let Some(end) = background::notice(said) else { return Vec::new() };
+        let Some(call) = end.call else { return Vec::new() };
+        let launch = Launch {
+            conversation: self.conversation,
+            call,
+            tool: None,
+            command: None,
+            place: "UserPromptSubmit",
+            method: CollectionMethod::HookCallback,
+            observed_at: None,
+            path: "prompt",
+        };
+        launch.ended(&end)
     }
 
     fn agent_native(&self) -> NativeId {

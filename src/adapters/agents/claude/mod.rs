@@ -5,9 +5,11 @@
 //! The formats are internal to the vendor and change without notice: unknown keys are passed over,
 //! unknown types are answered with their tag, and no value of an unknown shape is kept.
 
+mod background;
 mod diff;
 mod effects;
 mod evidence;
+mod git;
 mod hook;
 mod prompt;
 mod recognise;
@@ -36,7 +38,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Version of this translation; stored beside what it made.
-const ADAPTER_VERSION: &str = "0.1.0";
+const ADAPTER_VERSION: &str = "0.2.0";
 
 /// Stable name of the only file format.
 pub const TRANSCRIPT: &str = "claude_transcript";
@@ -131,7 +133,7 @@ mod tests {
     fn the_family_has_one_hook_adapter_and_one_file_format() {
         let family = ClaudeFamily;
         assert_eq!(family.hook_adapter().provider(), Provider::ClaudeCode);
-        assert_eq!(family.hook_adapter().adapter_version(), "0.1.0");
+        assert_eq!(family.hook_adapter().adapter_version(), "0.2.0");
         assert!(family.file_adapter(TRANSCRIPT).is_some());
         assert!(family.file_adapter("codex_rollout").is_none());
         assert_eq!(family.command_word(), "claude");

@@ -23,6 +23,8 @@ pub(super) fn select(line: &Value, path: &Selector) -> Option<Selected> {
     }
     // Several blocks that are one prompt: all are there, and all are texts.
     let parts: Option<Vec<&str>> = found.into_iter().map(Value::as_str).collect();
+    let shown = |part| if by_user { prompt::shown(part) } else { part };
+    let parts = parts.map(|parts| parts.into_iter().map(shown).collect::<Vec<_>>());
     parts.map(|parts| Selected::Text(parts.join("\n")))
 }
 
@@ -113,6 +115,8 @@ mod tests {
             user(json!("plain")),
             user(json!([text("one"), {"type": "image"}, text("two"), text("<system-reminder>x")])),
             user(json!("<bash-input> cargo test </bash-input>")),
+            user(json!("<ide_opened_file>a.rs</ide_opened_file>fix it")),
+            user(json!([text("<ide_opened_file>a.rs</ide_opened_file>fix it"), text("and test")])),
             user(json!([result])),
             with_object,
             json!({"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": [

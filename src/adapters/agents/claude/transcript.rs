@@ -9,7 +9,12 @@
 mod assistant;
 mod host;
 mod line;
+mod queue;
+mod result;
+mod resumed;
 mod state;
+mod surroundings;
+mod tasks;
 mod usage;
 mod user;
 
@@ -61,11 +66,12 @@ impl AgentAdapter for ClaudeTranscript {
         let Some(line) = Line::read(session_hint, native) else {
             return NormalizationOutcome::unrecognized("<missing type>");
         };
+        // Asked of every line: one that tells nothing can show where copied history begins.
+        let copied = self.is_copy(&line) || line.forked_from.is_some();
         match self.reply(&line) {
             Reply::Ignored(reason) => NormalizationOutcome::Ignored { reason },
             Reply::Unknown(tag) => NormalizationOutcome::unrecognized(&tag),
             Reply::Said(messages, otherwise) => {
-                let copied = line.forked_from.is_some();
                 let mut messages = self.with_context(&line, messages);
                 if copied {
                     // What happened, happened in the other conversation and is told there.
@@ -106,6 +112,10 @@ impl ClaudeTranscript {
             "fork-context-ref" => self.fork_reference(line),
             "ai-title" => self.title(line, "aiTitle"),
             "custom-title" => self.title(line, "customTitle"),
+            "queue-operation" => self.queue_operation(line),
+            "pr-link" => self.pull_request(line),
+            "worktree-state" => self.worktree(line),
+            "relocated" => self.relocated(line),
             "progress" => host::progress(line),
             other => match host::metadata_reason(other) {
                 Some(reason) => Reply::Ignored(reason),
@@ -141,6 +151,20 @@ impl ClaudeTranscript {
         out
     }
 
+    /// Whether the line is part of copied history. The file of an agent made for one question ends
+    /// with what is its own: a side question and its answer. A compaction's summary is told by its
+    /// session.
+    fn is_copy(&mut self, line: &Line<'_>) -> bool {
+        if !line.is_question_agents() {
+            let session = line.main_session();
+            return session.is_some_and(|session| self.state.resumed.copied(line, session));
+        }
+        let begins = user::asks_a_side_question(line);
+        let own = &mut self.state.conversation(line.conversation).past_the_copy;
+        *own |= begins;
+        !*own
+    }
+
     fn changed_facts(&mut self, line: &Line<'_>) -> Option<TurnDraft> {
         let turn_id = self.turn_of(line);
         let mut draft = self.state.conversation(line.conversation).facts.changed(line)?;
@@ -156,18 +180,33 @@ impl ClaudeTranscript {
             && agent != session
         {
             found.push((Relation::Parent, session, "sessionId"));
-            // These two begin as a copy of the whole conversation, made for one question.
-            if agent.starts_with("acompact-") || agent.starts_with("aside_question-") {
+            if line.is_question_agents() {
                 found.push((Relation::Fork, session, "sessionId"));
             }
         }
         if let Some(origin) = line.forked_from {
             found.push((Relation::Fork, origin, "forkedFrom.sessionId"));
         }
-        found
+        let mut told: Vec<Message> = found
             .into_iter()
             .filter_map(|(relation, related, path)| self.relate(line, relation, related, path))
-            .collect()
+            .collect();
+        told.extend(self.resumed_session(line));
+        told
+    }
+
+    /// A session that old builds resumed under a new id: prompts in the history that was copied
+    /// keep the id of the session that they were typed in.
+    fn resumed_session(&mut self, line: &Line<'_>) -> Option<Message> {
+        let session = line.main_session()?;
+        let (conversation, related) = self.state.resumed.tells(line.hint, session)?;
+        let path = "sessionId".to_owned();
+        Some(Message::Lineage(LineageDraft {
+            conversation,
+            relation: Relation::Fork,
+            related,
+            path,
+        }))
     }
 
     /// The relation, when this conversation has not told it yet.

@@ -9,6 +9,15 @@ fn bash(response: Value) -> Effect {
 }
 
 #[test]
+fn a_monitor_goes_on_after_it_was_started() {
+    let started = json!({"taskId": "m1", "timeoutMs": 1000});
+    let effect = of_success(Some("Monitor"), None, Some(&started));
+    assert_eq!(effect.outcome, Outcome::Running);
+    let refused = of_success(Some("Monitor"), None, Some(&json!("not now")));
+    assert_eq!(refused.outcome, Outcome::Ok);
+}
+
+#[test]
 fn only_a_whole_first_line_is_an_exit_header() {
     assert_eq!(exit_header("Exit code 1"), Some(1));
     assert_eq!(exit_header("Exit code 101\nboom"), Some(101));

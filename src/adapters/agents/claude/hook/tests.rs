@@ -56,6 +56,53 @@ fn variant(id: &str) -> Value {
 }
 
 #[test]
+fn a_notice_that_names_its_call_ends_it_and_another_one_does_not() {
+    let notice = |call: &str| {
+        json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt_id": "p2",
+            "prompt": format!("<task-notification>\n<task-id>b1</task-id>\n{call}\
+                <status>failed</status>\n<summary>Background command \"x\" failed with exit code \
+                2</summary>\n</task-notification>")})
+    };
+    let told = said(&notice("<tool-use-id>toolu_1</tool-use-id>\n"));
+    let briefs: Vec<String> = events(&told).into_iter().map(brief).collect();
+    assert_eq!(briefs, ["injected_prompt - prompt:p2", "post_tool_use failed call:toolu_1"]);
+    assert_eq!(events(&told)[1].channel, Channel::Projection);
+    assert_eq!(
+        evidence(&told)[0].payload,
+        json!({"command": null, "exit_code": 2, "heuristic": true})
+    );
+    assert_eq!(events(&said(&notice(""))).len(), 1);
+}
+
+#[test]
+fn the_end_of_the_hosts_own_helper_is_no_sub_agents_and_claims_nothing() {
+    let mut payload = of("SubagentStop");
+    assert_eq!(events(&said(&payload)).len(), 1);
+    payload["agent_type"] = json!("");
+    assert!(matches!(hook(&payload), NormalizationOutcome::Ignored { .. }));
+}
+
+#[test]
+fn a_start_says_whether_it_resumes_or_forks_and_an_end_why() {
+    let mut start = of("SessionStart");
+    for how in ["startup", "resume", "compact", "fork"] {
+        start["source"] = json!(how);
+        assert_eq!(events(&said(&start))[0].text.as_deref(), Some(how));
+    }
+    let mut end = of("SessionEnd");
+    end["reason"] = json!("clear");
+    assert_eq!(events(&said(&end))[0].text.as_deref(), Some("clear"));
+}
+
+#[test]
+fn a_prompt_after_what_the_editor_shows_is_the_persons() {
+    let told = said(&json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit",
+        "prompt_id": "p1", "prompt": "<ide_opened_file>a.rs</ide_opened_file>\nwhy?"}));
+    assert_eq!(brief(events(&told)[0]), "user_prompt_submit - prompt:p1");
+    assert_eq!(events(&told)[0].text.as_deref(), Some("why?"));
+}
+
+#[test]
 fn every_event_of_the_list_has_its_kind_or_is_ignored() {
     let payloads = fixture("hooks.jsonl");
     let got: Vec<(String, String)> = payloads
@@ -104,7 +151,7 @@ fn a_failed_command_has_the_code_of_its_first_line_and_of_no_other() {
     assert_eq!(found[0].payload, json!({"command": "cargo clippy", "exit_code": 101}));
     assert_eq!(found[0].slot, "exit");
     assert_eq!(found[0].path, "error");
-    assert_eq!(found[0].provenance, "claude_code:0.1.0:PostToolUseFailure:Bash#exit_code");
+    assert_eq!(found[0].provenance, "claude_code:0.2.0:PostToolUseFailure:Bash#exit_code");
     assert_eq!(found[0].event_native, NativeId::call("toolu_01B"));
 }
 
@@ -159,7 +206,7 @@ fn a_payload_from_a_sub_agent_belongs_to_the_agent_whose_parent_is_the_session()
 
 #[test]
 fn an_empty_agent_id_is_the_session_itself() {
-    let payload = json!({"hook_event_name": "SubagentStop", "session_id": "s1", "agent_id": "",
+    let payload = json!({"hook_event_name": "Notification", "session_id": "s1", "agent_id": "",
         "agent_type": ""});
     let said = said(&payload);
     assert_eq!(events(&said)[0].conversation, "s1");

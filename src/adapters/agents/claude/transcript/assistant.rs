@@ -126,6 +126,7 @@ fn said_text(
     }
     let mut event = line.event(EventKind::AssistantMessage, line.block_id(index), turn, path);
     event.text = Some(said.to_owned());
+    event.outcome = flag(line.value, "isAbortedMidStream").then_some(Outcome::Interrupted);
     vec![Message::Event(event)]
 }
 

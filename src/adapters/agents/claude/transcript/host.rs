@@ -20,7 +20,10 @@ impl ClaudeTranscript {
                 None => Reply::Unknown("system:<missing subtype>".to_owned()),
             };
         };
-        if let Some(reason) = system_reason(subtype) {
+        let retracted = line.value.get("retractedMessageUuids").and_then(Value::as_array);
+        let refusal = matches!(subtype, "api_refusal" | "model_refusal_fallback");
+        let takes_back = refusal && retracted.is_some_and(|uuids| !uuids.is_empty());
+        if let Some(reason) = system_reason(subtype).filter(|_| !takes_back) {
             return Reply::Ignored(reason);
         }
         let turn = self.turn_of(line);
@@ -43,6 +46,13 @@ impl ClaudeTranscript {
                 event.outcome = Some(Outcome::Failed);
                 event
             }
+            // Answers that were shown and then taken back, after the model or the API refused.
+            "api_refusal" | "model_refusal_fallback" => {
+                let place = "retractedMessageUuids";
+                let mut event = line.event(EventKind::RolledBack, line.block_id(0), turn, place);
+                event.text = text(line.value, "content").map(str::to_owned);
+                event
+            }
             _ => return Reply::Unknown(format!("system:{subtype}")),
         };
         Reply::Said(vec![Message::Event(event)], "system")
@@ -63,6 +73,8 @@ impl ClaudeTranscript {
         let attachment = line.value.get("attachment").unwrap_or(&Value::Null);
         match text(attachment, "type").unwrap_or("<missing type>") {
             "queued_command" => self.queued(line, attachment),
+            "task_status" => self.attached_end(line, attachment),
+            "edited_text_file" | "edited_image_file" => self.changed_file(line, attachment),
             kind if kind.starts_with("hook_") || kind == "async_hook_response" => {
                 Reply::Ignored("attachment of a hook")
             }
@@ -76,17 +88,22 @@ impl ClaudeTranscript {
         let Some(said) = attachment.get("prompt").and_then(plain_text) else {
             return Reply::Ignored("queued command without text");
         };
+        let (class, words) = prompt::read(&said);
         let origin = attachment.get("origin").or_else(|| line.value.get("origin"));
         let origin = origin.and_then(|origin| text(origin, "kind"));
         let typed = matches!(origin, None | Some("human"))
             && matches!(text(attachment, "commandMode"), None | Some("prompt" | "bash"))
-            && prompt::classify(&said) == UserText::Typed;
+            && class == UserText::Typed;
         let kind = if typed { EventKind::UserPromptSubmit } else { EventKind::InjectedPrompt };
         let turn = self.turn_of(line);
-        let native = line.block_id(0);
+        let queued = self.state.conversation(line.conversation).queue.attached(&said);
+        let native = queued.unwrap_or_else(|| line.block_id(0));
+        let ended = self.noticed_end(line, &said, "attachment.prompt");
         let mut event = line.event(kind, native, turn.as_deref(), "attachment.prompt");
-        event.text = Some(said);
-        Reply::Said(vec![Message::Event(event)], "attachment")
+        event.text = Some(words.to_owned());
+        let mut out = vec![Message::Event(event)];
+        out.extend(ended);
+        Reply::Said(out, "attachment")
     }
 
     /// A title, told when it changes; the lines are written again and again.
@@ -170,17 +187,13 @@ pub(super) fn metadata_reason(kind: &str) -> Option<&'static str> {
             "setting of the session"
         }
         "last-prompt" => "copy of the last prompt",
-        "queue-operation" => "queue of prompts",
         "file-history-snapshot" | "file-history-delta" | "attribution-snapshot" => {
             "file history of the host"
         }
-        "pr-link" => "pull request link",
         "cost-state" => "running cost of the session",
         "bridge-session" => "account data",
         "content-replacement" => "shortening of old content",
-        "worktree-state"
-        | "relocated"
-        | "continued-in"
+        "continued-in"
         | "ended-by-model"
         | "history-suppression"
         | "task-summary"
@@ -197,30 +210,36 @@ pub(super) fn metadata_reason(kind: &str) -> Option<&'static str> {
 const CONTEXT_ATTACHMENTS: &[&str] = &[
     "agent_listing_delta",
     "agent_mention",
+    "already_read_file",
     "auto_mode",
     "auto_mode_exit",
     "batching_reminder_sent",
     "budget_usd",
     "command_permissions",
     "compact_file_reference",
+    "compaction_reminder",
     "companion_intro",
+    "context_efficiency",
     "critical_system_reminder",
+    "current_session_memory",
     "date_change",
     "deferred_tools_delta",
     "diagnostics",
     "directory",
     "dynamic_skill",
-    "edited_text_file",
     "environment",
     "file",
     "goal_status",
     "invoked_skills",
     "mcp_instructions_delta",
+    "max_turns_reached",
     "mcp_resource",
     "model",
     "nested_memory",
     "opened_file_in_ide",
     "output_style",
+    "output_token_usage",
+    "pdf_reference",
     "plan_file_reference",
     "plan_mode",
     "plan_mode_exit",
@@ -231,12 +250,18 @@ const CONTEXT_ATTACHMENTS: &[&str] = &[
     "selected_lines_in_ide",
     "session_context",
     "silent_turn_reminder",
+    "skill_discovery",
     "skill_listing",
+    "structured_output",
     "task_reminder",
-    "task_status",
+    "team_context",
+    "teammate_mailbox",
+    "teammate_shutdown_batch",
     "todo_reminder",
     "token_usage",
     "total_tokens_reminder",
     "ultra_effort_enter",
     "ultra_effort_exit",
+    "ultrathink_effort",
+    "verify_plan_reminder",
 ];

@@ -9,6 +9,8 @@ use serde_json::Value;
 pub(super) struct Line<'a> {
     pub(super) value: &'a Value,
     pub(super) kind: &'a str,
+    /// The name of the file, without its ending.
+    pub(super) hint: &'a str,
     /// The sub-agent's id on its lines, else the session's, else the hint.
     pub(super) conversation: &'a str,
     pub(super) session: Option<&'a str>,
@@ -35,6 +37,7 @@ impl<'a> Line<'a> {
         Some(Self {
             value,
             kind,
+            hint: session_hint,
             conversation: agent.or(session).unwrap_or(session_hint),
             session,
             agent,
@@ -44,6 +47,19 @@ impl<'a> Line<'a> {
             prompt: text(value, "promptId"),
             forked_from: value.get("forkedFrom").and_then(|from| text(from, "sessionId")),
         })
+    }
+
+    /// The session of a conversation line that is no sub-agent's.
+    pub(super) fn main_session(&self) -> Option<&'a str> {
+        self.session.filter(|_| self.uuid.is_some() && !self.sidechain)
+    }
+
+    /// Whether the line is of a sub-agent whose file begins as a copy of the whole conversation,
+    /// made to answer one question.
+    pub(super) fn is_question_agents(&self) -> bool {
+        let made_for =
+            |agent: &str| agent.starts_with("acompact-") || agent.starts_with("aside_question-");
+        self.agent.is_some_and(made_for)
     }
 
     /// The identity of a block of this line.

@@ -5,13 +5,16 @@
 
 use super::super::wire::text;
 use super::line::Line;
+use super::queue::Queue;
+use super::resumed::Resumed;
+use super::tasks::Tasks;
 use crate::domain::outcome::{Relation, TurnDraft};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the snapshot's shape.
-const STATE_VERSION: u32 = 1;
+const STATE_VERSION: u32 = 2;
 /// Calls that wait for their result; the oldest tenth goes when there are more.
 pub(super) const OPEN_CALLS_MAX: usize = 10_000;
 /// Conversations remembered; one file rarely holds more than two.
@@ -36,6 +39,9 @@ pub(super) struct State {
     /// The weight of all open calls, in bytes.
     open_bytes: usize,
     conversations: BTreeMap<String, Conversation>,
+    pub(super) tasks: Tasks,
+    /// Another session whose lines stand in this file, and the file's own, once both were seen.
+    pub(super) resumed: Resumed,
     dropped: Dropped,
 }
 
@@ -63,6 +69,9 @@ pub(super) struct Conversation {
     pub(super) related: BTreeSet<(Relation, String)>,
     pub(super) turn: Option<Turn>,
     pub(super) facts: Facts,
+    pub(super) queue: Queue,
+    /// Whether the file's own part has begun, after history that was copied for one question.
+    pub(super) past_the_copy: bool,
     /// Prompt ids that already have their prompt event, oldest first.
     prompted: Vec<String>,
     used: u64,
@@ -86,6 +95,8 @@ pub(super) struct Facts {
     pub(super) title: Option<String>,
     /// A title that the person gave is not replaced by a generated one.
     pub(super) custom_title: bool,
+    /// The worktree told last; the lines are written again and again.
+    worktree: Option<String>,
 }
 
 impl State {
@@ -157,6 +168,11 @@ impl State {
         let kept_from = ages.get((ages.len() / 10).max(1)).copied().unwrap_or(u64::MAX);
         self.calls.retain(|_, call| call.opened >= kept_from);
         self.open_bytes = self.calls.values().map(|call| call.weight).sum();
+        self.drop_a_call();
+    }
+
+    /// Notes that a call had to be forgotten before it ended.
+    pub(super) fn drop_a_call(&mut self) {
         if self.dropped == Dropped::None {
             self.dropped = Dropped::Unreported;
         }
@@ -198,6 +214,28 @@ impl Facts {
             _ => return None,
         };
         Some(TurnDraft { path: path.to_owned(), ..draft })
+    }
+}
+
+impl Facts {
+    /// The folder and branch of a worktree that the session entered, when it is another one.
+    pub(super) fn entered(&mut self, worktree: &str, branch: Option<&str>) -> Option<TurnDraft> {
+        change(&mut self.worktree, Some(worktree))?;
+        let cwd = change(&mut self.cwd, Some(worktree));
+        let git_branch = change(&mut self.branch, branch);
+        let moved = cwd.is_some() || git_branch.is_some();
+        moved.then(|| TurnDraft { cwd, git_branch, ..TurnDraft::default() })
+    }
+
+    /// The session is in no worktree any more.
+    pub(super) fn left(&mut self) {
+        self.worktree = None;
+    }
+
+    /// The folder that the session was moved to, when it is another one.
+    pub(super) fn moved(&mut self, cwd: &str) -> Option<TurnDraft> {
+        let cwd = Some(change(&mut self.cwd, Some(cwd))?);
+        Some(TurnDraft { cwd, ..TurnDraft::default() })
     }
 }
 

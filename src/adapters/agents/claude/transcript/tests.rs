@@ -4,11 +4,14 @@ use super::super::samples::{
     briefs, events, evidence, fixture, messages, read, transcripts, usage,
 };
 use super::*;
-use crate::domain::event::EventDraft;
+use crate::domain::event::{EventDraft, NativeId};
 use crate::domain::usage::TokenCounts;
 use proptest::prelude::*;
 use serde_json::json;
 
+mod around;
+mod background;
+mod copies;
 mod lines;
 
 fn codes(messages: &[Message]) -> Vec<(String, i64)> {
@@ -61,7 +64,7 @@ fn exit_codes_come_from_the_header_of_a_shell_failure_and_from_nothing_else() {
     let found = evidence(&said);
     assert_eq!(found[0].payload, json!({"command": "cargo test", "exit_code": 101}));
     assert_eq!(found[0].path, "message.content[0].content");
-    assert_eq!(found[0].provenance, "claude_code:0.1.0:transcript:Bash#exit_code");
+    assert_eq!(found[0].provenance, "claude_code:0.2.0:transcript:Bash#exit_code");
     assert!(found[0].observed_at.is_some());
     assert_eq!(found[2].payload, json!({"command": null, "exit_code": 2}));
 }
@@ -124,7 +127,7 @@ fn two_objects_on_one_line_are_a_call_and_its_result() {
 }
 
 #[test]
-fn an_agent_is_finished_when_it_answers_and_running_when_it_was_launched() {
+fn an_agent_is_finished_when_it_answers_and_running_from_its_launch_to_its_notice() {
     let said = messages("agents_sync_and_async.jsonl");
     assert_eq!(
         briefs(&said),
@@ -135,6 +138,7 @@ fn an_agent_is_finished_when_it_answers_and_running_when_it_was_launched() {
             "pre_tool_use - call:toolu_2",
             "post_tool_use running call:toolu_2",
             "injected_prompt - prompt:p2",
+            "post_tool_use ok call:toolu_2",
             "assistant_message - line:a3#0",
             "turn_end ok turn:p2",
         ]
@@ -352,7 +356,10 @@ fn all_evidence_is_valid_for_its_kind_and_has_a_path() {
                 found.payload.as_object().unwrap().keys().map(String::as_str).collect();
             let expected: &[&str] = match found.slot.as_str() {
                 "exit" => &["command", "exit_code"],
+                "exit:notice" => &["command", "exit_code", "heuristic"],
                 "result" => &["summary"],
+                "pull_request" => &["description", "observation"],
+                slot if slot.starts_with("git:") => &["description", "observation"],
                 _ => &["diff", "path"],
             };
             assert_eq!(keys, expected, "{name}");

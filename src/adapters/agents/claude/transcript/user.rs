@@ -4,18 +4,15 @@
 //! string, and in many sub-agent files it is missing. It names no tool: the call is joined by id.
 //! A line is a person's prompt only when nothing marks it as anything else.
 
-use super::super::effects::{self, Effect, is_shell};
-use super::super::evidence::{self, CallSeen};
 use super::super::prompt::{self, UserText};
-use super::super::slim::slim;
-use super::super::wire::{flag, member, plain_text, text};
+use super::super::wire::{flag, member, text};
 use super::assistant::unknown_part;
 use super::line::Line;
-use super::state::{OpenCall, Turn};
+use super::result::ToolResult;
+use super::state::Turn;
 use super::{ClaudeTranscript, Reply};
 use crate::domain::event::{EventDraft, EventKind, NativeId, Outcome};
 use crate::domain::outcome::Message;
-use crate::domain::provenance::CollectionMethod;
 use crate::domain::selector::indices_text;
 use serde_json::Value;
 
@@ -71,7 +68,12 @@ impl ClaudeTranscript {
             match part.class {
                 UserText::Typed if from_person => typed.push(part),
                 _ if part.text.is_empty() => {}
-                _ => out.push(Message::Event(self.host_text(line, part, turn))),
+                _ => {
+                    out.push(Message::Event(self.host_text(line, part, turn)));
+                    if part.class == UserText::TaskNotification {
+                        out.extend(self.noticed_end(line, part.text, &part.path));
+                    }
+                }
             }
         }
         if let Some(first) = typed.first() {
@@ -136,6 +138,9 @@ impl ClaudeTranscript {
         let result = ToolResult::read(line, block, alone, &path);
         let effect = result.effect(line, call.as_ref());
         let native = id.map_or_else(|| line.block_id(index), NativeId::call);
+        let told_at = if result.object.is_some() { "toolUseResult" } else { &result.shown_path };
+        let response = result.object.or(result.shown.as_deref()).filter(|_| !result.is_error);
+        let ended = self.answered_end(line, call.as_ref(), response, told_at);
         let mut event = line.event(EventKind::PostToolUse, native, turn, path.as_str());
         event.call_id = id.map(str::to_owned);
         event.outcome = Some(effect.outcome.clone());
@@ -148,8 +153,10 @@ impl ClaudeTranscript {
             event.tool_input = call.input;
         }
         let evidence = result.evidence(line, &event, &effect, &path);
+        self.remember_launch(&event, event.tool_response.as_ref());
         let mut out = vec![Message::Event(event)];
         out.extend(evidence);
+        out.extend(ended);
         out
     }
 }
@@ -169,6 +176,18 @@ fn is_the_persons(line: &Line<'_>) -> bool {
     !flag(line.value, "isMeta")
         && matches!(origin, None | Some("human"))
         && text(line.value, "promptSource") != Some("system")
+}
+
+/// Whether the line puts the question that a copy of the conversation was made for.
+pub(super) fn asks_a_side_question(line: &Line<'_>) -> bool {
+    let content = line.value.get("message").and_then(|message| message.get("content"));
+    let said = match content {
+        Some(Value::Array(blocks)) => blocks.first().and_then(|block| text(block, "text")),
+        Some(content) => content.as_str(),
+        None => None,
+    };
+    line.kind == "user"
+        && said.is_some_and(|said| said.starts_with("<system-reminder>This is a side question"))
 }
 
 /// A user message's content, sorted.
@@ -195,7 +214,7 @@ impl<'a> Parts<'a> {
         match content {
             Value::String(text) if !text.is_empty() => {
                 let path = path.to_owned();
-                let class = prompt::classify(text);
+                let (class, text) = prompt::read(text);
                 parts.texts.push(TextPart { index: 0, text, class, path });
             }
             Value::Array(blocks) => {
@@ -213,7 +232,7 @@ impl<'a> Parts<'a> {
             "text" => {
                 let Some(text) = text(block, "text") else { return };
                 let path = format!("message.content[{index}].text");
-                let class = prompt::classify(text);
+                let (class, text) = prompt::read(text);
                 self.texts.push(TextPart { index, text, class, path });
             }
             "tool_result" => self.results.push((index, block)),
@@ -226,112 +245,4 @@ impl<'a> Parts<'a> {
         self.texts.iter().any(|part| part.class == UserText::Typed)
             || (self.texts.is_empty() && self.has_attachment)
     }
-}
-
-/// One tool's answer, in its two tellings.
-struct ToolResult<'a> {
-    is_error: bool,
-    /// What the model was shown.
-    shown: Option<String>,
-    shown_value: Option<&'a Value>,
-    /// `toolUseResult` where it is the host's object or list.
-    object: Option<&'a Value>,
-    /// `toolUseResult` where it is a string.
-    host_text: Option<&'a str>,
-    shown_path: String,
-}
-
-impl<'a> ToolResult<'a> {
-    fn read(line: &Line<'a>, block: &'a Value, alone: bool, path: &str) -> Self {
-        let host = member(line.value, "toolUseResult").filter(|_| alone);
-        let content = member(block, "content");
-        Self {
-            is_error: flag(block, "is_error"),
-            shown: content.and_then(plain_text),
-            shown_value: content,
-            object: host.filter(|value| value.is_object() || value.is_array()),
-            host_text: host.and_then(Value::as_str),
-            shown_path: format!("{path}.content"),
-        }
-    }
-
-    fn effect(&self, line: &Line<'_>, call: Option<&OpenCall>) -> Effect {
-        let tool = call.and_then(|call| call.tool.as_deref());
-        if self.is_error {
-            let mut effect = self.failure(line, call, tool);
-            if let Some(kind) = text(line.value, "toolDenialKind") {
-                effect.outcome = effects::of_denial(kind);
-            } else if self.object.is_some_and(|object| flag(object, "interrupted")) {
-                effect.outcome = Outcome::Interrupted;
-            }
-            return effect;
-        }
-        let input = call.and_then(|call| call.input.as_ref());
-        let shown = self.shown.as_ref().map(|shown| Value::String(shown.clone()));
-        effects::of_success(tool, input, self.object.or(shown.as_ref()))
-    }
-
-    /// The failure that the two texts tell; where they name different codes, none is taken.
-    fn failure(&self, line: &Line<'_>, call: Option<&OpenCall>, tool: Option<&str>) -> Effect {
-        let headed = |text: &str| text.starts_with("Error: Exit code ");
-        // Without its call in this file, only the host's own spelling tells that it was a shell.
-        let shell = match call {
-            Some(_) => tool.is_some_and(is_shell),
-            None => self.host_text.is_some_and(headed),
-        };
-        let shell = shell && !is_before_headers(line);
-        let shown = self.shown.as_deref().map(|shown| effects::of_failure(shell, shown));
-        let host = self.host_text.map(|text| effects::of_failure(shell, text));
-        match (shown, host) {
-            (Some(shown), Some(host)) => {
-                let exit_code = match (shown.exit_code, host.exit_code) {
-                    (Some(one), Some(other)) if one != other => None,
-                    (one, other) => one.or(other),
-                };
-                let outcome =
-                    if shown.outcome == Outcome::Failed { host.outcome } else { shown.outcome };
-                Effect { outcome, exit_code, stated_success: false }
-            }
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => effects::of_failure(false, ""),
-        }
-    }
-
-    fn kept_response(&self) -> Option<Value> {
-        match self.object {
-            Some(object) => Some(slim(object)),
-            None => self.shown.clone().map(Value::String).or_else(|| self.shown_value.map(slim)),
-        }
-    }
-
-    fn evidence(
-        &self,
-        line: &Line<'_>,
-        event: &EventDraft,
-        effect: &Effect,
-        path: &str,
-    ) -> Vec<Message> {
-        let result_path = if self.object.is_some() { "toolUseResult" } else { &self.shown_path };
-        let seen = CallSeen {
-            conversation: line.conversation,
-            native: &event.native,
-            place: "transcript",
-            method: CollectionMethod::FilePoll,
-            observed_at: line.at,
-            tool: event.tool_name.as_deref(),
-            input: event.tool_input.as_ref(),
-            response: self.object,
-            response_path: "toolUseResult",
-            result_path,
-            input_path: path,
-        };
-        evidence::of_call(&seen, effect)
-    }
-}
-
-/// Whether the line's build is older than the `Exit code N` header (about 2.0.31): there a
-/// failure's text is the command's own output, and a first line like it is the command's.
-fn is_before_headers(line: &Line<'_>) -> bool {
-    let major = text(line.value, "version").and_then(|v| v.split('.').next());
-    matches!(major, Some("0" | "1"))
 }

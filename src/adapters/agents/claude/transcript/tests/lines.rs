@@ -39,7 +39,7 @@ fn known_metadata_is_ignored_by_name_and_only_new_types_stand_out() {
             "!title told before",
             "!copy of the last prompt",
             "!setting of the session",
-            "!pull request link",
+            "2 messages",
             "!running cost of the session",
             "!bookkeeping of the host",
             "2 messages",
@@ -215,6 +215,26 @@ fn large_open_calls_are_bounded_by_their_weight() {
     assert!(adapter.snapshot().to_string().len() < OPEN_BYTES_MAX + OPEN_BYTES_MAX / 8);
     let said = adapter.normalize("hint", &end(&format!("t{}", many - 1))).into_messages();
     assert_eq!(events(&said)[0].tool_name.as_deref(), Some("Bash"));
+}
+
+#[test]
+fn answers_that_were_taken_back_are_told_and_a_refusal_without_any_is_not() {
+    let mut line = json!({"type": "system", "subtype": "model_refusal_fallback", "uuid": "y1",
+        "sessionId": "s1", "content": "another model answers", "retractedMessageUuids": ["a1"]});
+    let said = one(line.clone()).into_messages();
+    assert_eq!(briefs(&said), ["rolled_back - line:y1#0"]);
+    line["retractedMessageUuids"] = json!([]);
+    assert!(matches!(one(line), NormalizationOutcome::Ignored { .. }));
+}
+
+#[test]
+fn an_answer_that_was_cut_off_is_interrupted() {
+    let mut line = json!({"type": "assistant", "uuid": "a1", "sessionId": "s1",
+        "message": {"content": [{"type": "text", "text": "All te"}]}});
+    assert_eq!(briefs(&one(line.clone()).into_messages()), ["assistant_message - line:a1#0"]);
+    line["isAbortedMidStream"] = json!(true);
+    let said = one(line).into_messages();
+    assert_eq!(briefs(&said), ["assistant_message interrupted line:a1#0"]);
 }
 
 #[test]
