@@ -167,10 +167,15 @@ CREATE TABLE usage (
   line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
   scope        TEXT NOT NULL,
+  standing     TEXT NOT NULL,
+  floor        TEXT,
   response_id  TEXT,
   request_id   TEXT,
   turn_id      TEXT,
   model        TEXT,
+  epoch        INTEGER NOT NULL,
+  sequence     INTEGER NOT NULL,
+  branch       INTEGER NOT NULL,
   copied_from  TEXT,
   input        INTEGER,
   cached_input INTEGER,
@@ -178,10 +183,12 @@ CREATE TABLE usage (
   output       INTEGER,
   reasoning_output  INTEGER,
   total        INTEGER,
+  uncached_input INTEGER,
   observed_at  TEXT,
+  at_us        INTEGER NOT NULL,
   order_us     INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation);
+CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation, offset, path);
 CREATE INDEX usage_conversation ON usage (conversation);
 CREATE INDEX usage_source ON usage (source, generation);
 

@@ -13,4 +13,5 @@ pub mod record;
 pub mod redact;
 pub mod resume;
 pub mod seal;
+pub mod usage;
 pub mod verify;

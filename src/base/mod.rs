@@ -8,3 +8,4 @@ pub mod lines;
 pub mod scan;
 pub mod text;
 pub mod time;
+pub mod tz;

@@ -88,6 +88,11 @@ pub enum Command {
         after_help = "Examples:\n  fornax export-spool --session 5c1d2f0a --out spool\n  fornax export-spool --all --wire full --out spool"
     )]
     ExportSpool(ExportArgs),
+    /// Count tokens, each once: by day, session, model, provider or conversation tree
+    #[command(
+        after_help = "Examples:\n  fornax usage                              by day, this host's time zone\n  fornax usage --by model --since 2026-11-01\n  fornax usage --by tree --session 5c1d2f0a --explain\n  fornax usage --by model --prices prices.json --json\n\nNumbers: 12 is exact, >=12 at least so many, 12+? with a part that was not reported, ? unknown.\nRules and the format of a price file: docs/usage.md."
+    )]
+    Usage(UsageArgs),
     /// Say what was not recorded, and why
     Losses(LossesArgs),
     /// Prove fornax's own adapters and contracts, also with one defect injected
@@ -202,6 +207,43 @@ pub enum WireArg {
     Legacy,
     /// Everything
     Full,
+}
+
+/// `fornax usage`.
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// What a row stands for
+    #[arg(long, value_name = "WHAT", default_value = "day")]
+    pub by: ByArg,
+    /// Time zone of days: local, utc, an offset (+02:00) or a name (Europe/Berlin)
+    #[arg(long, value_name = "ZONE", default_value = "local", allow_hyphen_values = true)]
+    pub tz: String,
+    /// From this day (2026-11-01) or instant (RFC 3339) on
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Through this day, or before this instant
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<String>,
+    /// Only this conversation and what it spawned: a key, a native id, or a unique beginning
+    #[arg(long, value_name = "S")]
+    pub session: Option<String>,
+    /// List every report that was left out, with its reason and place
+    #[arg(long)]
+    pub explain: bool,
+    /// Price table (JSON, see docs/usage.md); without one no money is shown
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+}
+
+/// What a row of `usage` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByArg {
+    Day,
+    Session,
+    Model,
+    Provider,
+    /// A conversation with everything that it spawned
+    Tree,
 }
 
 /// `fornax losses`.

@@ -5,6 +5,7 @@
 
 use super::recorder::StoreError;
 use crate::domain::capability::RuntimeCapabilities;
+use crate::domain::usage::measurement::Measurement;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -157,6 +158,30 @@ pub struct AdditiveRow {
     pub record: Value,
 }
 
+/// A conversation that usage is about; it need not be stored itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageParty {
+    pub key: String,
+    pub provider: String,
+    pub native_id: String,
+    /// Key of the conversation that spawned this one, else of the root of its tree.
+    pub parent: Option<String>,
+}
+
+/// Every usage report, with the names behind the numbers that stand in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UsageReports {
+    /// In source and file order; `conversation`, `source`, `provider` and `model` are indexes
+    /// into the lists below, each in a stable order.
+    pub reports: Vec<Measurement>,
+    /// Row of each report, for [`Reader::usage_places`].
+    pub rows: Vec<i64>,
+    pub conversations: Vec<UsageParty>,
+    pub providers: Vec<String>,
+    pub models: Vec<String>,
+    pub failed: Vec<FailedRow>,
+}
+
 /// The reading side of the store.
 pub trait Reader {
     fn namespace(&self) -> &str;
@@ -208,6 +233,18 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn quarantine(&self) -> Result<Vec<QuarantineRow>, StoreError>;
+
+    /// Every usage report.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn usage(&self) -> Result<UsageReports, StoreError>;
+
+    /// Where usage reports stand, in the order of `rows`; a row that is gone is left out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn usage_places(&self, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError>;
 
     /// Records of the additive kinds, in a stable order.
     ///

@@ -10,6 +10,7 @@ mod open;
 mod read;
 mod rows;
 mod sweep;
+mod usage;
 mod write;
 mod writer;
 

@@ -7,7 +7,7 @@ use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
     AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
-    LossRow, QuarantineRow, Reader, Rows,
+    LossRow, QuarantineRow, Reader, Rows, SeenAt, UsageReports,
 };
 use crate::ports::recorder::StoreError;
 use rusqlite::{Params, Row};
@@ -181,6 +181,14 @@ impl Reader for SqliteStore {
                 })
             },
         )
+    }
+
+    fn usage(&self) -> Result<UsageReports, StoreError> {
+        super::usage::reports(&self.conn, &self.namespace)
+    }
+
+    fn usage_places(&self, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError> {
+        super::usage::places(&self.conn, rows)
     }
 
     fn additive(&self, conversation: i64) -> Result<Rows<AdditiveRow>, StoreError> {

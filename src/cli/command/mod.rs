@@ -7,6 +7,7 @@ mod losses;
 mod sessions;
 mod show;
 mod tail;
+mod usage;
 mod verify;
 
 use super::args::{Cli, Command};
@@ -28,6 +29,7 @@ pub fn run(cli: &Cli, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         Command::Show(args) => show::run(args, parts, ui)?,
         Command::Verify(args) => verify::run(args, parts, ui)?,
         Command::ExportSpool(args) => export_spool::run(args, parts, ui)?,
+        Command::Usage(args) => usage::run(args, parts, ui)?,
         Command::Losses(args) => losses::run(args, parts, ui)?,
         Command::Conformance(args) => conformance::run(args, cli.common.json, parts)?,
     };

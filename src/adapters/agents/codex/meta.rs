@@ -39,6 +39,7 @@ impl Work<'_> {
         if let Some(start) = payload.get("subagent_history_start_ordinal").and_then(Value::as_u64) {
             self.state.copied.own_from(start, parent.or(forked_from));
         }
+        self.state.usage.begin(payload);
         self.start_session(id);
         if let Some(tree) = name(payload, "session_id").filter(|tree| *tree != id) {
             self.relate(id, Relation::Tree, tree, "session_id");

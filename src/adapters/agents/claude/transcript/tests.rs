@@ -5,7 +5,7 @@ use super::super::samples::{
 };
 use super::*;
 use crate::domain::event::EventDraft;
-use crate::domain::usage::TokenCounts;
+use crate::domain::usage::{Standing, TokenCounts};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -238,9 +238,11 @@ fn every_line_with_usage_reports_it_with_the_cache_added_in() {
             output: Some(184),
             reasoning_output: Some(80),
             total: None,
+            uncached_input: Some(5),
         }
     );
-    let lonely = TokenCounts { input: Some(7), ..TokenCounts::default() };
+    // What the cache took part in was not reported, so neither is the whole input known.
+    let lonely = TokenCounts { uncached_input: Some(7), ..TokenCounts::default() };
     assert_eq!(reports[2].counts, lonely);
 }
 
@@ -279,7 +281,7 @@ fn errors_of_the_api_are_events_and_no_words_of_the_model() {
     assert_eq!(errors[0].text.as_deref(), Some("Overloaded"));
     assert_eq!(errors[1].text.as_deref(), Some("API Error: limited"));
     assert!(errors.iter().all(|e| e.kind.as_str() == "runtime_error"));
-    assert!(usage(&said).is_empty());
+    assert!(usage(&said).iter().all(|u| u.standing == Standing::Synthetic && u.model.is_none()));
 }
 
 #[test]
