@@ -10,7 +10,7 @@ use crate::base::hash::Digest;
 use crate::conformance::builtin::BuiltinSubjects;
 use crate::conformance::subjects::{
     EnvelopeCodec, EvidenceView, KeyCodec, LineView, NativeOutcome, NativeProbe, SubjectFactory,
-    SubjectRow,
+    SubjectRow, UsageFold,
 };
 use crate::domain::event::NativeId;
 use crate::domain::key::ConversationKey;
@@ -41,6 +41,10 @@ impl SubjectFactory for BuiltIn {
 
     fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>> {
         SUBJECTS.native(subject)
+    }
+
+    fn usage(&self, subject: &str) -> Option<Box<dyn UsageFold>> {
+        SUBJECTS.usage(subject)
     }
 }
 

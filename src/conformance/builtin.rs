@@ -3,6 +3,8 @@
 //! The native reader comes from outside as a maker function, so that the composition root binds
 //! the shipping Codex adapter and tests bind the reference decoder.
 
+mod usage;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::subjects::{
     EnvelopeCodec, EnvelopeView, KeyCodec, KeyParts, NativeProbe, NewEnvelope, Offer, ParsedKey,
-    SubjectFactory, SubjectRow,
+    SubjectFactory, SubjectRow, UsageFold,
 };
 use crate::domain::envelope::{
     ContentClass, ENVELOPE_BYTES_MAX, ENVELOPE_DEPTH_MAX, ExtensionEnvelope,
@@ -27,6 +29,9 @@ pub const ENVELOPE: &str = "builtin:envelope";
 /// The subject over the Codex rollout adapter.
 pub const CODEX_ROLLOUT: &str = "builtin:codex-rollout";
 
+/// The subject over `domain::usage`.
+pub const USAGE: &str = "builtin:usage";
+
 /// The built-in subjects.
 pub struct BuiltinSubjects {
     /// Makes the Codex rollout subject.
@@ -35,10 +40,15 @@ pub struct BuiltinSubjects {
 
 impl SubjectFactory for BuiltinSubjects {
     fn subjects(&self) -> Vec<SubjectRow> {
-        [(KEYS, Offer::KeyCodec), (ENVELOPE, Offer::Envelope), (CODEX_ROLLOUT, Offer::Native)]
-            .into_iter()
-            .map(|(name, offer)| SubjectRow { name: name.to_owned(), offers: vec![offer] })
-            .collect()
+        [
+            (KEYS, Offer::KeyCodec),
+            (ENVELOPE, Offer::Envelope),
+            (CODEX_ROLLOUT, Offer::Native),
+            (USAGE, Offer::Usage),
+        ]
+        .into_iter()
+        .map(|(name, offer)| SubjectRow { name: name.to_owned(), offers: vec![offer] })
+        .collect()
     }
 
     fn keys(&self, subject: &str) -> Option<Box<dyn KeyCodec>> {
@@ -51,6 +61,10 @@ impl SubjectFactory for BuiltinSubjects {
 
     fn native(&self, subject: &str) -> Option<Box<dyn NativeProbe>> {
         (subject == CODEX_ROLLOUT).then(|| (self.native)())
+    }
+
+    fn usage(&self, subject: &str) -> Option<Box<dyn UsageFold>> {
+        (subject == USAGE).then(|| Box::new(usage::DomainUsage) as Box<dyn UsageFold>)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{CaseEnd, Checks};
 use super::harness::Harness;
-use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer};
+use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer, UsageFold};
 
 /// A contract: the cases that share an id prefix and an origin.
 #[derive(Debug, Clone)]
@@ -51,6 +51,8 @@ pub enum Body {
     Envelope(fn(&mut Checks<'_>, &mut dyn EnvelopeCodec) -> CaseEnd),
     /// Needs a native reader.
     Native(fn(&mut Checks<'_>, &mut dyn NativeProbe) -> CaseEnd),
+    /// Needs a usage fold.
+    Usage(fn(&mut Checks<'_>, &mut dyn UsageFold) -> CaseEnd),
     /// Needs the runner itself.
     Runner(fn(&mut Checks<'_>, &mut dyn Harness) -> CaseEnd),
 }
@@ -63,6 +65,7 @@ impl Body {
             Self::Keys(_) => Some(Offer::KeyCodec),
             Self::Envelope(_) => Some(Offer::Envelope),
             Self::Native(_) => Some(Offer::Native),
+            Self::Usage(_) => Some(Offer::Usage),
             Self::Runner(_) => Some(Offer::Runner),
         }
     }
@@ -99,6 +102,8 @@ pub enum Wrap {
     Envelope(fn(Box<dyn EnvelopeCodec>, Fired) -> Box<dyn EnvelopeCodec>),
     /// Around a native reader.
     Native(fn(Box<dyn NativeProbe>, Fired) -> Box<dyn NativeProbe>),
+    /// Around a usage fold.
+    Usage(fn(Box<dyn UsageFold>, Fired) -> Box<dyn UsageFold>),
     /// Around the runner.
     Runner(WrapRunner),
 }

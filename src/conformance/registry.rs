@@ -15,14 +15,15 @@ pub const TEETH: &str = include_str!("../../fixtures/conformance/teeth.json");
 /// What each subject offers.
 pub const OFFERS: &str = include_str!("../../fixtures/conformance/offers.json");
 
-const UNTOOTHED_CEILING: usize = 6;
-const MODE_FLOOR: usize = 41;
+const UNTOOTHED_CEILING: usize = 8;
+const MODE_FLOOR: usize = 56;
 
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
     ("builtin:keys", 11),
     ("builtin:envelope", 12),
     ("builtin:codex-rollout", 4),
+    ("builtin:usage", 16),
     ("builtin:runner", 18),
 ];
 
@@ -35,6 +36,10 @@ const WAIVERS: &[Waiver] = &[
         case: "EXT-13",
         reason: "nothing in the core reads fields, so there is no code to break honestly",
     },
+    Waiver {
+        case: "USG-16",
+        reason: "the control: a fold that invents numbers from nothing has no honest defect",
+    },
     Waiver { case: "RUN-01", reason: "a plain test of the runner: a healthy run" },
     Waiver { case: "RUN-03", reason: "a plain test of the runner: a misspelt mode" },
     Waiver { case: "RUN-07", reason: "a plain test of the runner: the sweep over every site" },
@@ -43,6 +48,8 @@ const WAIVERS: &[Waiver] = &[
 const UNTOOTHED: &[Untoothed] = &[
     Untoothed { site: "IDN-01/spelling", reason: "the case is waived" },
     Untoothed { site: "EXT-13/inert", reason: "the case is waived" },
+    Untoothed { site: "USG-16/no-numbers", reason: "the case is waived" },
+    Untoothed { site: "USG-16/basis-none", reason: "the case is waived" },
     Untoothed { site: "RUN-01/every-case-is-green", reason: "the case is a plain test" },
     Untoothed { site: "RUN-03/exit-64", reason: "the case is a plain test" },
     Untoothed { site: "RUN-03/nearest-name", reason: "the case is a plain test" },
@@ -61,6 +68,7 @@ pub fn suite() -> Suite {
         modes: std::iter::once(control())
             .chain(modes::idn::MODES.iter().copied())
             .chain(modes::ext::MODES.iter().copied())
+            .chain(modes::usg::MODES.iter().copied())
             .chain(modes::run::MODES.iter().copied())
             .collect(),
         waivers: WAIVERS.to_vec(),
@@ -76,7 +84,12 @@ pub fn suite() -> Suite {
 }
 
 fn contracts() -> Vec<Contract> {
-    vec![cases::idn::contract(), cases::ext::contract(), cases::run::contract()]
+    vec![
+        cases::idn::contract(),
+        cases::ext::contract(),
+        cases::usg::contract(),
+        cases::run::contract(),
+    ]
 }
 
 /// An unreadable file pins nothing, which RUN-16 reports as subjects without a pin.

@@ -48,14 +48,14 @@ fn the_control_is_green_on_the_shipping_parts() {
     let output = conformance(&[]);
     let text = stdout(&output);
     assert_eq!(code(&output), 0, "{text}");
-    assert!(text.starts_with("TAP version 14\n1..45\nok 1 - IDN-01 "), "{text}");
+    assert!(text.starts_with("TAP version 14\n1..61\nok 1 - IDN-01 "), "{text}");
     assert!(!text.contains("not ok"), "{text}");
-    assert_eq!(text.matches("\nok ").count(), 45);
-    for (contract, floor) in [("IDN", 13), ("EXT", 14), ("RUN", 18)] {
+    assert_eq!(text.matches("\nok ").count(), 61);
+    for (contract, floor) in [("IDN", 13), ("EXT", 14), ("USG", 16), ("RUN", 18)] {
         let cases = text.lines().filter(|line| line.contains(&format!(" - {contract}-"))).count();
         assert_eq!(cases, floor, "{contract}");
     }
-    assert!(text.contains("# ok 45, red 0, skip 0, timeout 0\n# checks 62 of 62\n# seed 0\n"));
+    assert!(text.contains("# ok 61, red 0, skip 0, timeout 0\n# checks 85 of 85\n# seed 0\n"));
 }
 
 /// The red ids of a run under the mode, and its exit code.
@@ -70,7 +70,7 @@ fn reds_under(mode: &str) -> (i32, BTreeSet<String>) {
 #[test]
 fn every_mode_exits_one_and_reddens_its_own_cases_only() {
     let modes = listed("modes");
-    assert_eq!(modes.len(), 41);
+    assert_eq!(modes.len(), 56);
     let next = AtomicUsize::new(0);
     let faults = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -99,9 +99,9 @@ fn the_self_test_passes_and_leaves_its_files() {
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     let plan: Vec<Value> = serde_json::from_str(&read("plan.json")).unwrap();
-    assert_eq!(plan.len(), 1 + 41 + 45 + 4);
+    assert_eq!(plan.len(), 1 + 56 + 61 + 4);
     assert_eq!(read("results.jsonl").lines().count(), plan.len() + 2);
-    assert!(read("modes/none.tap").contains("# ok 45, red 0"));
+    assert!(read("modes/none.tap").contains("# ok 61, red 0"));
     assert!(read("modes/idn_lowercases.tap").contains("not ok 6 - IDN-06 letter case"));
     assert_eq!(read("teeth.json"), fornax::conformance::registry::TEETH);
     assert!(read("coverage.md").contains("| IDN-06 | idn_lowercases |"));
@@ -154,7 +154,7 @@ fn a_mode_that_touches_nothing_of_the_selection_is_a_meta_failure() {
 fn a_deadline_that_passes_is_a_timeout_and_never_a_red() {
     let output = conformance(&["--self-test", "--timeout-ms", "1"]);
     assert_eq!(code(&output), 3, "{}", stdout(&output));
-    assert!(stdout(&output).contains("# ok 0, red 0, skip 90, timeout 1\n"));
+    assert!(stdout(&output).contains("# ok 0, red 0, skip 121, timeout 1\n"));
     let slow = conformance(&["--case", "RUN-02", "--timeout-ms", "1"]);
     assert_eq!(code(&slow), 3, "{}", stdout(&slow));
     assert!(stdout(&slow).contains("status: \"timeout\""));
@@ -185,6 +185,7 @@ fn every_subject_is_listed_with_its_claims_and_its_floor_of_cases() {
             ("builtin:keys", 11),
             ("builtin:envelope", 12),
             ("builtin:codex-rollout", 4),
+            ("builtin:usage", 16),
             ("builtin:runner", 18)
         ]
     );

@@ -7,3 +7,4 @@
 pub mod ext;
 pub mod idn;
 pub mod run;
+pub mod usg;

@@ -172,7 +172,9 @@ impl Work<'_> {
             return Verdict::Unknown("token_usage_record:<missing usage>".to_owned());
         };
         let counts = self.counts(usage, "usage");
-        let spent_in = name(payload, "thread_id").filter(|id| *id != self.conversation());
+        // Where no line says whose file it is, a record's thread is no other than the file's.
+        let owner = self.state.conversation.as_deref();
+        let spent_in = name(payload, "thread_id").filter(|id| owner.is_some_and(|own| own != *id));
         let copied_from = spent_in.map(str::to_owned).or(copied_from);
         if copied_from.is_none() && !self.state.usage.has_response {
             self.first_response(payload, &counts);
