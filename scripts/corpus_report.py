@@ -26,6 +26,20 @@ def tally(counts):
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
+# Why a file named above differs; the test fails on one that is not named here or above.
+EXPLAINED = ""
+
+
+def usage_check(folder):
+    """What the independent count found; its own verdict is that of `make test` over the folder."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    with tempfile.NamedTemporaryFile(suffix=".md") as figures:
+        env = dict(os.environ, FORNAX_CORPUS=folder, FORNAX_FIGURES=figures.name)
+        subprocess.run(["cargo", "test", "--locked", "--quiet", "--test", "it", "usage_check"],
+                       env=env, cwd=root, capture_output=True, check=False)
+        return open(figures.name, encoding="utf-8").read()
+
+
 def main():
     fornax, folder, report = (os.path.abspath(arg) for arg in sys.argv[1:4])
     if not os.path.isdir(folder):
@@ -90,6 +104,10 @@ def main():
             f"{sum(verdicts.values())} claims; {len(contradicted)} contradicted.", "",
             table(["verdict", "reason", "claims"],
                   [[v, r, n] for (v, r), n in tally(verdicts)])]
+    out += ["## Token usage, counted a second time", "",
+            "`tests/it/usage_check.rs` counts the tokens of every file in another way and compares them with",
+            "`fornax usage`, by model: each file alone in an empty home, then the whole folder at once.", "",
+            usage_check(folder), EXPLAINED]
     with open(report, "w", encoding="utf-8") as file:
         file.write("\n".join(out))
 

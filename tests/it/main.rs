@@ -23,6 +23,8 @@ mod order;
 mod redaction;
 mod support;
 mod tail;
+mod usage;
+mod usage_check;
 
 /// A file that is not listed above would never run.
 #[test]

@@ -9,11 +9,11 @@ use crate::domain::usage::{Standing, UsageScope};
 
 /// A mode by its defect.
 macro_rules! mode {
-    ($name:literal, $must:literal, $may:expr, $defect:literal, $seen:literal, $which:ident) => {
+    ($name:literal, $must:expr, $defect:literal, $seen:literal, $which:ident) => {
         Mode {
             name: $name,
-            must: &[$must],
-            may: $may,
+            must: $must,
+            may: &[],
             defect: $defect,
             seen: $seen,
             wrap: Wrap::Usage(|inner, fired| broken(inner, fired, Defect::$which)),
@@ -25,99 +25,87 @@ macro_rules! mode {
 pub const MODES: &[Mode] = &[
     mode!(
         "usg_response_twice",
-        "USG-01",
-        &[],
+        &["USG-01"],
         "usage is summed line by line",
         "anthropics/claude-code issue 91775: the CLI's own statistics count per line",
         ResponseTwice
     ),
     mode!(
         "usg_first_report_wins",
-        "USG-02",
-        &[],
+        &["USG-02"],
         "insert or ignore: the first report stays",
         "ccusage issue 901: keeping the first undercounts output",
         FirstReportWins
     ),
     mode!(
         "usg_delta_plus_snapshot",
-        "USG-03",
-        &[],
+        &["USG-03"],
         "responses and running totals are both added",
         "",
         DeltaPlusSnapshot
     ),
     mode!(
         "usg_delta_erases_epochs",
-        "USG-04",
-        &[],
+        &["USG-04"],
         "one response hides the totals of older epochs",
         "Titan: any delta at all drops every snapshot",
         DeltaErasesEpochs
     ),
-    mode!("usg_arrival_order", "USG-05", &[], "the row that arrived last wins", "", ArrivalOrder),
+    mode!("usg_arrival_order", &["USG-05"], "the row that arrived last wins", "", ArrivalOrder),
     mode!(
         "usg_epoch_replaces",
-        "USG-06",
-        &[],
+        &["USG-06"],
         "the largest total of all epochs holds",
         "",
         EpochReplaces
     ),
     mode!(
         "usg_turn_plus_conversation",
-        "USG-07",
-        &[],
+        &["USG-07"],
         "totals of both scopes are added",
         "",
         TurnPlusConversation
     ),
     mode!(
         "usg_copies_added",
-        "USG-08",
-        &[],
+        &["USG-08"],
         "an archived copy is counted again",
         "Titan: an early version added both copies",
         CopiesAdded
     ),
     mode!(
         "usg_cached_twice",
-        "USG-09",
-        &[],
+        &["USG-09"],
         "cached input and reasoning are added to what holds them",
         "ccusage issue 1460: reasoning added twice",
         CachedTwice
     ),
-    mode!("usg_unknown_is_zero", "USG-10", &[], "an absent count reads as zero", "", UnknownIsZero),
+    mode!("usg_unknown_is_zero", &["USG-10"], "an absent count reads as zero", "", UnknownIsZero),
     mode!(
         "usg_partial_total_shown",
-        "USG-11",
-        &["USG-14"],
+        &["USG-11", "USG-14"],
         "the sum of what is there, unmarked",
         "",
         PartialTotalShown
     ),
     mode!(
         "usg_copied_history",
-        "USG-12",
-        &[],
+        &["USG-12"],
         "the history in a fork is counted again",
         "superset PR 6945: 126-fold",
         CopiedHistory
     ),
     mode!(
         "usg_snapshot_takes_model",
-        "USG-13",
-        &[],
+        &["USG-13"],
         "the last model gets the whole total",
         "",
         SnapshotTakesModel
     ),
-    mode!("usg_negative_counts", "USG-14", &[], "a sentinel of -1 is summed", "", NegativeCounts),
+    mode!("usg_negative_counts", &["USG-14"], "a sentinel of -1 is summed", "", NegativeCounts),
     mode!(
         "usg_estimate_as_receipt",
-        "USG-15",
-        &[],
+        &["USG-15"],
         "the kind of a number is dropped",
         "",
         EstimateAsReceipt

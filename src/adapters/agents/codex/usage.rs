@@ -107,15 +107,15 @@ impl Work<'_> {
     fn total_begins(&mut self, total: &TokenCounts, last: &TokenCounts, copied: bool) {
         let usage = &mut self.state.usage;
         match usage.last_total {
-            Some(before) if fell(&before, total) || (total == last && before != ZERO) => {
+            Some(before) if fell(&before, total) || (total == last && !is_nothing(&before)) => {
                 usage.next_epoch();
             }
             Some(_) => {}
             None if *last == TokenCounts::default() || is_guess(last) => {}
             None => {
                 let before = minus(total, last);
-                if !copied && before.is_some_and(|before| before != ZERO) {
-                    self.before(before.unwrap_or_default(), "info");
+                if let Some(before) = before.filter(|before| !copied && !is_nothing(before)) {
+                    self.before(before, "info");
                 }
             }
         }
@@ -195,10 +195,10 @@ impl Work<'_> {
         self.state.usage.has_response = true;
         let thread = payload.get("thread_token_usage").filter(|total| total.is_object());
         let before = thread.and_then(|total| minus(&plain_counts(total), counts));
-        let told = self.state.usage.last_total.unwrap_or(ZERO);
+        let told = self.state.usage.last_total.unwrap_or_default();
         if let Some(before) = before
             && !same_parts(&before, &told)
-            && before != ZERO
+            && !is_nothing(&before)
         {
             self.before(before, "thread_token_usage");
         }
@@ -233,22 +233,17 @@ const KEYS: [(&str, Field); 6] = [
     ("total_tokens", |counts| &mut counts.total),
 ];
 
-const ZERO: TokenCounts = TokenCounts {
-    input: Some(0),
-    cached_input: Some(0),
-    cache_write_input: Some(0),
-    output: Some(0),
-    reasoning_output: Some(0),
-    total: Some(0),
-    uncached_input: None,
-};
-
 fn plain_counts(usage: &Value) -> TokenCounts {
     let mut counts = TokenCounts::default();
     for (key, field) in KEYS {
         *field(&mut counts) = usage.get(key).and_then(count::read);
     }
     counts
+}
+
+/// No count that says anything.
+fn is_nothing(counts: &TokenCounts) -> bool {
+    fields(counts).into_iter().flatten().all(|count| count == 0)
 }
 
 /// Only a sum and nothing in it: the host's own guess of a size.
