@@ -86,7 +86,7 @@ pub struct Explained {
     /// Key of the conversation that told it.
     pub conversation: String,
     pub response: Option<String>,
-    pub tokens: i128,
+    pub tokens: i64,
     pub seen: Option<SeenAt>,
 }
 
@@ -139,7 +139,7 @@ pub fn usage(reader: &dyn Reader, query: &Query<'_>) -> Result<Usage, StoreError
         let tokens = Tokens::of(&said.counts.checked().0, None).total.known;
         let sum = excluded.entry(left.reason).or_default();
         sum.reports += 1;
-        sum.tokens += tokens;
+        sum.tokens += i128::from(tokens);
         if query.explain {
             listed.push((left.report, left.reason, tokens));
         }
@@ -260,7 +260,7 @@ impl Sum {
 fn explain(
     reader: &dyn Reader,
     held: &UsageReports,
-    listed: Vec<(usize, Exclusion, i128)>,
+    listed: Vec<(usize, Exclusion, i64)>,
 ) -> Result<Vec<Explained>, StoreError> {
     let row_of = |report: usize| held.rows.get(report).copied().unwrap_or_default();
     let rows: Vec<i64> = listed.iter().map(|(report, ..)| row_of(*report)).collect();

@@ -212,7 +212,7 @@ pub enum WireArg {
 /// `fornax usage`.
 #[derive(Debug, Args)]
 pub struct UsageArgs {
-    /// What a row stands for
+    /// What a row stands for; a tree is a conversation with everything that it spawned
     #[arg(long, value_name = "WHAT", default_value = "day")]
     pub by: ByArg,
     /// Time zone of days: local, utc, an offset (+02:00) or a name (Europe/Berlin)
@@ -242,7 +242,6 @@ pub enum ByArg {
     Session,
     Model,
     Provider,
-    /// A conversation with everything that it spawned
     Tree,
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Stdio;
 
 /// Every command that people type.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "hook",
     "ingest",
     "tail",
@@ -17,13 +17,14 @@ const COMMANDS: [&str; 9] = [
     "show",
     "verify",
     "export-spool",
+    "usage",
     "losses",
     "conformance",
 ];
 
 /// Commands that read a store and change nothing in it.
-const READERS: [&[&str]; 3] =
-    [&["sessions"], &["losses"], &["export-spool", "--all", "--out", "spool"]];
+const READERS: [&[&str]; 4] =
+    [&["sessions"], &["usage"], &["losses"], &["export-spool", "--all", "--out", "spool"]];
 
 /// A home with one session.
 fn recorded() -> TestEnv {

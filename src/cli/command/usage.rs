@@ -206,7 +206,8 @@ fn cost_json(sum: &Sum, currency: &str) -> Value {
 }
 
 /// A whole number; beyond what a number in JSON can hold exactly, its digits as a text.
-fn number(number: i128) -> Value {
+fn number(number: impl Into<i128>) -> Value {
+    let number = number.into();
     i64::try_from(number).map_or_else(|_| Value::String(number.to_string()), Value::from)
 }
 

@@ -71,18 +71,12 @@ impl UsageFold for DomainUsage {
             diagnostics,
             basis: basis(&folded).to_owned(),
         };
-        answer.numbers = match folded.total() {
-            None => None,
-            Some(total) => Some(
-                total
-                    .named()
-                    .into_iter()
-                    .map(|(name, amount)| Ok((name.to_owned(), view(amount)?)))
-                    .collect::<Result<_, String>>()?,
-            ),
-        };
+        answer.numbers = folded.total().map(|total| {
+            let named = total.named().into_iter();
+            named.map(|(name, amount)| (name.to_owned(), view(amount))).collect()
+        });
         for slice in &folded.slices {
-            let total = view(slice.tokens.total)?.known;
+            let total = slice.tokens.total.known;
             let model = slice.model.and_then(|model| models.name(model));
             *answer.models.entry(model).or_default() += total;
             let conversation = conversations.name(slice.conversation).unwrap_or_default();
@@ -113,9 +107,8 @@ fn read(stated: &Value, broken: &mut Vec<String>) -> TokenCounts {
     }
 }
 
-fn view(amount: Amount) -> Result<NumberView, String> {
-    let number = |number: i128| i64::try_from(number).map_err(|error| error.to_string());
-    Ok(NumberView { value: amount.value().map(number).transpose()?, known: number(amount.known)? })
+fn view(amount: Amount) -> NumberView {
+    NumberView { value: amount.value(), known: amount.known }
 }
 
 fn basis(folded: &Folded) -> &'static str {

@@ -216,7 +216,7 @@ impl Broken {
                 }
             }
             Defect::EpochReplaces => largest_epoch_only(&mut given),
-            Defect::CachedTwice => given.iter_mut().for_each(|report| subsets_added(report)),
+            Defect::CachedTwice => given.iter_mut().for_each(subsets_added),
             Defect::CopiedHistory => {
                 for report in given.iter_mut().filter(|report| report.copied_from.is_some()) {
                     report.copied_from = None;
@@ -225,7 +225,7 @@ impl Broken {
             }
             Defect::SnapshotTakesModel => {
                 let is_total = |report: &&mut UsageReport| report.scope == UsageScope::Snapshot;
-                let last = given.iter_mut().filter(is_total).next_back();
+                let last = given.iter_mut().rfind(is_total);
                 if let Some(model) = last.map(|report| report.model.clone()) {
                     given.iter_mut().filter(is_total).for_each(|r| r.model.clone_from(&model));
                 }

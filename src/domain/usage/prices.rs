@@ -69,57 +69,61 @@ impl Prices {
 /// A sum of money with its unpriced part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
-    /// Micro-units times a million: what tokens times prices give.
-    scaled: Amount,
+    /// Micro-units times a million: what known tokens times prices give.
+    scaled: i128,
+    confidence: Confidence,
     /// Whether tokens of a model without a price are among it.
     pub is_unpriced: bool,
 }
 
 impl Cost {
     /// Nothing spent.
-    pub const ZERO: Self = Self { scaled: Amount::ZERO, is_unpriced: false };
+    pub const ZERO: Self = Self { scaled: 0, confidence: Confidence::Exact, is_unpriced: false };
 
     /// What tokens of a model cost; without a price they are unpriced.
     pub fn of(tokens: &Tokens, price: Option<&Price>) -> Self {
         let Some(price) = price else {
-            let nothing = Amount { known: 0, confidence: Confidence::Unknown };
-            return Self { scaled: nothing, is_unpriced: true };
+            return Self { scaled: 0, confidence: Confidence::Unknown, is_unpriced: true };
         };
-        let part = |tokens: Amount, apart: Option<u64>| match apart {
-            // Without a price of its own the part costs what input costs, reported or not.
-            None => (Amount::ZERO, Amount::ZERO),
-            Some(each) => (tokens, scaled(tokens, each)),
-        };
-        let (cached, cached_cost) = part(tokens.cached_input, price.cached_input);
-        let (written, written_cost) = part(tokens.cache_write_input, price.cache_write_input);
-        let fresh = (tokens.input.known - cached.known - written.known).max(0);
-        let confidence = tokens.input.confidence.max(cached.confidence).max(written.confidence);
-        let fresh = Amount { known: fresh, confidence };
-        let sum = scaled(fresh, price.input)
-            .plus(cached_cost)
-            .plus(written_cost)
-            .plus(scaled(tokens.output, price.output));
-        Self { scaled: sum, is_unpriced: false }
+        let mut cost = Self::ZERO;
+        let mut fresh = tokens.input;
+        let apart = [
+            (tokens.cached_input, price.cached_input),
+            (tokens.cache_write_input, price.cache_write_input),
+        ];
+        // Without a price of its own a part costs what input costs, reported or not.
+        for (part, each) in apart.into_iter().filter_map(|(part, each)| Some((part, each?))) {
+            cost = cost.plus(Self::priced(part, each));
+            fresh.known = fresh.known.saturating_sub(part.known).max(0);
+        }
+        cost.plus(Self::priced(fresh, price.input)).plus(Self::priced(tokens.output, price.output))
+    }
+
+    fn priced(tokens: Amount, each: u64) -> Self {
+        let scaled = i128::from(tokens.known) * i128::from(each);
+        Self { scaled, confidence: tokens.confidence, is_unpriced: false }
     }
 
     /// The sum of two.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
-            scaled: self.scaled.plus(other.scaled),
+            scaled: self.scaled.saturating_add(other.scaled),
+            confidence: self.confidence.max(other.confidence),
             is_unpriced: self.is_unpriced || other.is_unpriced,
         }
     }
 
     /// Whole micro-units, rounded half up, and how far they can be trusted.
     pub fn micros(self) -> Amount {
-        let known = (self.scaled.known + PER_TOKENS / 2).div_euclid(PER_TOKENS);
-        Amount { known, ..self.scaled }
+        let rounded = (self.scaled.saturating_add(PER_TOKENS / 2)).div_euclid(PER_TOKENS);
+        match i64::try_from(rounded) {
+            Ok(known) => Amount { known, confidence: self.confidence },
+            Err(_) => {
+                Amount { known: i64::MAX, confidence: self.confidence.max(Confidence::LowerBound) }
+            }
+        }
     }
-}
-
-fn scaled(tokens: Amount, each: u64) -> Amount {
-    Amount { known: tokens.known.saturating_mul(i128::from(each)), ..tokens }
 }
 
 #[cfg(test)]

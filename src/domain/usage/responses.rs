@@ -47,7 +47,7 @@ pub(super) fn credit(reports: &[Report<'_>], incomplete: &HashSet<usize>, out: &
 }
 
 /// What went into a response; reports of one response agree on it.
-fn prompt(report: &Report<'_>) -> (i128, i128, i128) {
+fn prompt(report: &Report<'_>) -> (i64, i64, i64) {
     let tokens = &report.tokens;
     (tokens.input.known, tokens.cached_input.known, tokens.cache_write_input.known)
 }
@@ -56,7 +56,7 @@ fn prompt(report: &Report<'_>) -> (i128, i128, i128) {
 /// response the same id shows in differing prompts. A prompt of nothing is a placeholder, told
 /// before the numbers were known, and differs from none.
 fn apart(reports: Vec<Report<'_>>) -> Vec<Vec<Report<'_>>> {
-    let mut responses: Vec<((i128, i128, i128), Vec<Report<'_>>)> = Vec::new();
+    let mut responses: Vec<((i64, i64, i64), Vec<Report<'_>>)> = Vec::new();
     let (blank, told): (Vec<_>, Vec<_>) =
         reports.into_iter().partition(|report| prompt(report) == (0, 0, 0));
     for report in told {
@@ -99,7 +99,7 @@ fn one(reports: &[Report<'_>], incomplete: &HashSet<usize>, out: &mut Folded) {
 }
 
 /// The larger report wins: by output, then by total, then the finished one, then the later.
-fn size(report: &Report<'_>) -> (i128, i128, bool, i64, i64, usize) {
+fn size(report: &Report<'_>) -> (i64, i64, bool, i64, i64, usize) {
     let output = match report.tokens.output.confidence {
         Confidence::Unknown => -1,
         Confidence::Exact | Confidence::LowerBound => report.tokens.output.known,

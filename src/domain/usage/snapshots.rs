@@ -110,7 +110,7 @@ fn one_source(epochs: Epochs<'_>) -> Told<'_> {
     for epoch in epochs.into_values() {
         one_epoch(epoch, &mut told);
     }
-    let known = |slice: &Slice| slice.tokens.total.known;
+    let known = |slice: &Slice| i128::from(slice.tokens.total.known);
     told.sum = told.slices.iter().map(known).sum();
     told
 }
@@ -134,7 +134,7 @@ fn one_epoch<'a>(mut epoch: Epoch<'a>, told: &mut Told<'a>) {
     let has_totals = !totals.is_empty() || !covering.is_empty();
     let counted = totals.last().map_or(base.total.known, |report| report.tokens.total.known);
     if let Some(last) = covering.last()
-        && last.tokens.total.known > counted + distinct_sum(&own)
+        && i128::from(last.tokens.total.known) > i128::from(counted) + distinct_sum(&own)
     {
         told.incomplete = own.iter().max_by_key(|report| report.said.sequence).copied();
     }
@@ -163,7 +163,7 @@ fn distinct_sum(responses: &[Report<'_>]) -> i128 {
     let mut anonymous = 0;
     let mut largest: BTreeMap<&str, i128> = BTreeMap::new();
     for report in responses {
-        let total = report.tokens.total.known;
+        let total = i128::from(report.tokens.total.known);
         match report.said.response.as_deref() {
             None => anonymous += total,
             Some(id) => {

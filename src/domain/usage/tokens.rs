@@ -29,7 +29,7 @@ impl Confidence {
 /// A number of tokens: its known part and how far that can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Amount {
-    pub known: i128,
+    pub known: i64,
     pub confidence: Confidence,
 }
 
@@ -40,13 +40,13 @@ impl Amount {
     /// A reported number, or nothing known.
     pub fn of(count: Option<i64>) -> Self {
         match count {
-            Some(count) => Self { known: count.into(), confidence: Confidence::Exact },
+            Some(count) => Self { known: count, confidence: Confidence::Exact },
             None => Self { known: 0, confidence: Confidence::Unknown },
         }
     }
 
     /// The number; `None` where a part of it is unknown.
-    pub fn value(self) -> Option<i128> {
+    pub fn value(self) -> Option<i64> {
         (self.confidence != Confidence::Unknown).then_some(self.known)
     }
 
@@ -56,10 +56,14 @@ impl Amount {
         Self { confidence: self.confidence.max(confidence), ..self }
     }
 
-    /// The sum of two.
+    /// The sum of two; one beyond what a number can hold is at least the largest there is.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { known: self.known + other.known, confidence: self.confidence.max(other.confidence) }
+        let confidence = self.confidence.max(other.confidence);
+        match self.known.checked_add(other.known) {
+            Some(known) => Self { known, confidence },
+            None => Self { known: i64::MAX, confidence: confidence.max(Confidence::LowerBound) },
+        }
     }
 }
 
@@ -95,7 +99,7 @@ impl Tokens {
         let mut input = Amount::of(counts.input);
         if counts.input.is_none() {
             let parts = [counts.uncached_input, counts.cached_input, counts.cache_write_input];
-            input.known = parts.into_iter().flatten().map(i128::from).sum();
+            input.known = parts.into_iter().flatten().fold(0_i64, i64::saturating_add);
         }
         let output = Amount::of(counts.output);
         let mut total = input.plus(output);
@@ -201,5 +205,12 @@ mod tests {
         };
         let read = Tokens::of(&partly, None);
         assert_eq!((read.input.value(), read.input.known), (None, 34));
+    }
+
+    #[test]
+    fn a_sum_too_large_for_a_number_is_a_lower_bound_and_never_wraps() {
+        let huge = Amount { known: i64::MAX - 1, confidence: Confidence::Exact };
+        let sum = huge.plus(Amount::of(Some(5)));
+        assert_eq!((sum.known, sum.confidence), (i64::MAX, Confidence::LowerBound));
     }
 }

@@ -81,7 +81,7 @@ impl Work<'_> {
             return Verdict::Ignored("repeated token count");
         }
         let last = info.get("last_token_usage").filter(|last| last.is_object());
-        let last = last.map(|last| plain_counts(last)).unwrap_or_default();
+        let last = last.map(plain_counts).unwrap_or_default();
         if self.state.usage.last_total == Some(counts) {
             if !is_guess(&last) {
                 return Verdict::Ignored("repeated token count");

@@ -34,7 +34,7 @@ fn total_at(sequence: i64, input: i64, output: i64) -> Measurement {
     report(UsageScope::Snapshot, sequence, input, output)
 }
 
-fn numbers(folded: &Folded) -> (Option<i128>, Option<i128>) {
+fn numbers(folded: &Folded) -> (Option<i64>, Option<i64>) {
     let total = folded.total().unwrap();
     (total.input.value(), total.output.value())
 }
