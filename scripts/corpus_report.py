@@ -26,12 +26,8 @@ def tally(counts):
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-# Why a file named above differs; the test fails on one that is not named here or above.
-EXPLAINED = ""
-
-
 def usage_check(folder):
-    """What the independent count found; its own verdict is that of `make test` over the folder."""
+    """What the independent count found; it explains its differences itself."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     with tempfile.NamedTemporaryFile(suffix=".md") as figures:
         env = dict(os.environ, FORNAX_CORPUS=folder, FORNAX_FIGURES=figures.name)
@@ -107,7 +103,7 @@ def main():
     out += ["## Token usage, counted a second time", "",
             "`tests/it/usage_check.rs` counts the tokens of every file in another way and compares them with",
             "`fornax usage`, by model: each file alone in an empty home, then the whole folder at once.", "",
-            usage_check(folder), EXPLAINED]
+            usage_check(folder)]
     with open(report, "w", encoding="utf-8") as file:
         file.write("\n".join(out))
 
