@@ -120,6 +120,14 @@ fn a_sub_agent_is_a_row_of_its_own_and_rolls_up_to_its_root() {
 }
 
 #[test]
+fn a_conversation_is_shown_by_the_id_that_other_commands_take() {
+    let env = recorded();
+    let text = env.run(["usage", "--by", "session"]).ok().stdout;
+    assert!(text.lines().any(|line| line.starts_with(MAIN)), "{text}");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+}
+
+#[test]
 fn models_and_providers_are_rows_too() {
     let env = recorded();
     assert_eq!(
@@ -247,11 +255,11 @@ fn the_table_marks_what_is_not_exact() {
     let env = recorded();
     let text = env.run(["usage", "--by", "model", "--tz", "utc"]).ok().stdout;
     let expected = "\
-MODEL          INPUT  CACHED  CACHE WRITE  OUTPUT  TOTAL
-claude-demo-1    105      90            0    >=47  >=152
-gpt-demo         250       0            ?      25    275
-total            355      90          0+?    >=72  >=427
+MODEL          INPUT  CACHED  WRITTEN  OUTPUT  TOTAL
+claude-demo-1    105      90        0    >=47  >=152
+gpt-demo         250       0        ?      25    275
+total            355      90        ?    >=72  >=427
 left out: 1 repeated response (--explain lists them)
 ";
-    assert_eq!(text, expected.replace("0+?", "  ?"));
+    assert_eq!(text, expected);
 }

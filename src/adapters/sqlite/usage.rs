@@ -21,6 +21,9 @@ const REPORTS: &str = "SELECT id, conversation, source, generation, epoch, seque
     reasoning_output, total, uncached_input, standing, floor, branch, at_us, copied_from, offset
     FROM usage";
 
+/// Room made beforehand, at most.
+const ROWS_EXPECTED_MAX: usize = 1 << 20;
+
 /// Numbers for texts, in the order of their first appearance.
 #[derive(Default)]
 struct Names {
@@ -62,7 +65,11 @@ struct Context<'a> {
 /// Every visible report.
 pub(super) fn reports(conn: &Connection, namespace: &str) -> Result<UsageReports, StoreError> {
     let mut context = context(conn, namespace).map_err(map)?;
-    let mut found: Vec<(i64, i64, Measurement)> = Vec::new();
+    // The largest row number is at least the number of rows, and costs nothing to ask for.
+    let most: Option<i64> =
+        conn.query_row("SELECT max(id) FROM usage", [], |row| row.get(0)).map_err(map)?;
+    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(0);
+    let mut found: Vec<(i64, i64, Measurement)> = Vec::with_capacity(most.min(ROWS_EXPECTED_MAX));
     let mut failed = Vec::new();
     let mut statement = conn.prepare_cached(REPORTS).map_err(map)?;
     let mut rows = statement.query([]).map_err(map)?;
@@ -76,7 +83,9 @@ pub(super) fn reports(conn: &Connection, namespace: &str) -> Result<UsageReports
             }),
         }
     }
-    found.sort_by_key(|(_, offset, report)| (report.source, *offset, report.sequence));
+    found.sort_unstable_by_key(|(row, offset, report)| {
+        (report.source, *offset, report.sequence, *row)
+    });
     let rows = found.iter().map(|(row, _, _)| *row).collect();
     let reports = found.into_iter().map(|(_, _, report)| report).collect();
     Ok(UsageReports {

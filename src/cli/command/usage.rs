@@ -19,7 +19,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// Longest key in a table.
-const KEY_CHARS: usize = 48;
+const KEY_CHARS: usize = 36;
 
 /// Largest price table and zone file read.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -216,10 +216,11 @@ fn print(answer: &Usage, args: &UsageArgs, currency: Option<&str>, ui: &mut Ui) 
         return Ok(ui.line("no usage recorded for that")?);
     }
     let title = by(args.by).as_str().to_uppercase();
-    let mut header = vec![title.as_str(), "INPUT", "CACHED", "CACHE WRITE", "OUTPUT", "TOTAL"];
+    let mut header = vec![title.as_str(), "INPUT", "CACHED", "WRITTEN", "OUTPUT", "TOTAL"];
     header.extend(currency.map(|_| "COST"));
+    let is_key = matches!(args.by, ByArg::Session | ByArg::Tree);
     let mut cells: Vec<Vec<String>> =
-        answer.rows.iter().map(|row| row_cells(row, currency)).collect();
+        answer.rows.iter().map(|row| row_cells(row, is_key, currency)).collect();
     if let Some(totals) = &answer.totals {
         cells.push(sum_cells("total", totals, currency));
     }
@@ -237,9 +238,11 @@ fn print(answer: &Usage, args: &UsageArgs, currency: Option<&str>, ui: &mut Ui) 
     print_excluded(answer, args.explain, ui)
 }
 
-fn row_cells(row: &UsageRow, currency: Option<&str>) -> Vec<String> {
-    let key = one_line(row.key.as_deref().unwrap_or("not stated"));
-    sum_cells(&shorten(&key, KEY_CHARS), &row.sum, currency)
+/// A conversation is shown by its native id, the last part of its key, as `sessions` does.
+fn row_cells(row: &UsageRow, is_key: bool, currency: Option<&str>) -> Vec<String> {
+    let key = row.key.as_deref().unwrap_or("not stated");
+    let shown = if is_key { key.rsplit(':').next().unwrap_or(key) } else { key };
+    sum_cells(&shorten(&one_line(shown), KEY_CHARS), &row.sum, currency)
 }
 
 fn sum_cells(key: &str, sum: &Sum, currency: Option<&str>) -> Vec<String> {
