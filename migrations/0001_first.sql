@@ -192,6 +192,13 @@ CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation, offset, path);
 CREATE INDEX usage_conversation ON usage (conversation);
 CREATE INDEX usage_source ON usage (source, generation);
 
+-- What was worked out from usage reports and kept, with a hash of the sources it was worked out from.
+CREATE TABLE derived (
+  name  TEXT PRIMARY KEY,
+  stamp BLOB NOT NULL,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE lineage (
   conversation INTEGER NOT NULL REFERENCES conversation (id),
   relation     TEXT NOT NULL,

@@ -3,14 +3,20 @@
 //! The fold sees all reports of the store, whatever is asked: a response is credited to its origin
 //! and its first telling, and only then does a filter choose. Filters choose by when and by whose.
 
+mod summary;
+
 use crate::base::time::Micros;
-use crate::base::tz::Zone;
+use crate::base::tz::{Day, Zone};
 use crate::domain::usage::fold::{Exclusion, Slice, fold};
+use crate::domain::usage::measurement::Measurement;
 use crate::domain::usage::prices::{Cost, Prices};
 use crate::domain::usage::tokens::Tokens;
 use crate::ports::reader::{FailedRow, Reader, SeenAt, UsageParty, UsageReports};
 use crate::ports::recorder::StoreError;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use summary::{Cell, Summary};
+
+pub use summary::keep_summary;
 
 /// What a row stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,63 +112,127 @@ pub struct Usage {
 /// # Errors
 /// When the store cannot be read.
 pub fn usage(reader: &dyn Reader, query: &Query<'_>) -> Result<Usage, StoreError> {
+    if let Some(summary) = summary::fitting(reader, query)? {
+        return Ok(from_summary(&summary, query));
+    }
     let mut held = reader.usage()?;
     let folded = fold(&held.reports);
     let trees = Trees::of(&held.conversations);
     let mut chosen = Chosen::new(query, &trees, &held.conversations);
-    let mut rows: BTreeMap<Option<String>, Sum> = BTreeMap::new();
-    let mut totals: Option<Sum> = None;
-    let mut grouped: HashMap<(i64, Option<u32>, u32), Sum> = HashMap::new();
+    let mut table = Table::new(query);
     for slice in folded.slices.iter().filter(|s| chosen.takes(s.conversation, s.at_us)) {
-        let group = (group_of(query, &trees, slice), slice.model, slice.provider);
-        grouped.entry(group).or_insert_with(|| empty(query)).add(slice);
+        let root = (query.by == By::Tree).then(|| trees.root(slice.conversation));
+        table.add(&cell_of(slice), root);
     }
-    for ((group, model, provider), mut sum) in grouped {
-        let model = model.and_then(|number| held.models.get(number as usize)).cloned();
-        sum.price(query.prices, model.as_deref());
-        let key = match query.by {
-            By::Day => (group != i64::MIN).then(|| crate::base::tz::Day(group).to_string()),
-            By::Session | By::Tree => party(&held.conversations, group).map(|p| p.key.clone()),
-            By::Model => model,
-            By::Provider => held.providers.get(provider as usize).cloned(),
-        };
-        totals.get_or_insert_with(|| empty(query)).merge(&sum);
-        rows.entry(key).or_insert_with(|| empty(query)).merge(&sum);
-    }
-    let mut excluded: BTreeMap<Exclusion, LeftOut> = BTreeMap::new();
     let mut listed = Vec::new();
     for left in &folded.excluded {
         let Some(said) = held.reports.get(left.report) else { continue };
         if !chosen.takes(said.conversation, said.at_us) {
             continue;
         }
-        let tokens = Tokens::of(&said.counts.checked().0, None).total.known;
-        let sum = excluded.entry(left.reason).or_default();
-        sum.reports += 1;
-        sum.tokens += i128::from(tokens);
+        let tokens = tokens_of(said);
+        table.leave_out(left.reason, 1, tokens.into());
         if query.explain {
             listed.push((left.report, left.reason, tokens));
         }
     }
     let explained = explain(reader, &held, listed)?;
     let failed = std::mem::take(&mut held.failed);
-    let rows = rows.into_iter().map(|(key, sum)| UsageRow { key, sum }).collect();
-    Ok(Usage { rows, totals, excluded, explained, failed })
+    let key = |number: u32| held.conversations.get(number as usize).map(|p| p.key.clone());
+    Ok(Usage { explained, failed, ..table.answer(key, &held.models, &held.providers) })
 }
 
-/// What a slice is grouped under: a number that `usage` turns back into a key.
-fn group_of(query: &Query<'_>, trees: &Trees, slice: &Slice) -> i64 {
-    match query.by {
-        By::Day if slice.at_us == 0 => i64::MIN,
-        By::Day => query.zone.day(Micros(slice.at_us)).0,
-        By::Session => slice.conversation.into(),
-        By::Tree => trees.root(slice.conversation).into(),
-        By::Model | By::Provider => 0,
+fn from_summary(summary: &Summary, query: &Query<'_>) -> Usage {
+    let mut table = Table::new(query);
+    for cell in summary.cells.iter().filter(|cell| is_within(query, cell.at_us)) {
+        table.add(cell, None);
+    }
+    for left in summary.left.iter().filter(|left| is_within(query, left.at_us)) {
+        table.leave_out(left.reason, left.reports, left.tokens);
+    }
+    let key = |number: u32| summary.conversations.get(number as usize).cloned();
+    table.answer(key, &summary.models, &summary.providers)
+}
+
+fn cell_of(slice: &Slice) -> Cell {
+    Cell {
+        provider: slice.provider,
+        conversation: slice.conversation,
+        model: slice.model,
+        at_us: slice.at_us,
+        responses: u64::from(slice.is_response),
+        tokens: slice.tokens,
     }
 }
 
-fn party(parties: &[UsageParty], number: i64) -> Option<&UsageParty> {
-    parties.get(usize::try_from(number).ok()?)
+/// What a report says in all.
+fn tokens_of(said: &Measurement) -> i64 {
+    Tokens::of(&said.counts.checked().0, None).total.known
+}
+
+/// Whether an instant is one that the question is about; one that is not stated is in no span.
+fn is_within(query: &Query<'_>, at_us: i64) -> bool {
+    let late = query.since.is_none_or(|since| at_us != 0 && at_us >= since.0);
+    late && query.until.is_none_or(|until| at_us != 0 && at_us < until.0)
+}
+
+/// Sums under numbers; `answer` turns the numbers into keys.
+struct Table<'a> {
+    query: &'a Query<'a>,
+    sums: HashMap<(i64, Option<u32>, u32), Sum>,
+    excluded: BTreeMap<Exclusion, LeftOut>,
+}
+
+impl<'a> Table<'a> {
+    fn new(query: &'a Query<'a>) -> Self {
+        Self { query, sums: HashMap::new(), excluded: BTreeMap::new() }
+    }
+
+    fn add(&mut self, cell: &Cell, root: Option<u32>) {
+        let query = self.query;
+        let group = match query.by {
+            By::Day if cell.at_us == 0 => i64::MIN,
+            By::Day => query.zone.day(Micros(cell.at_us)).0,
+            By::Session | By::Tree => root.unwrap_or(cell.conversation).into(),
+            By::Model | By::Provider => 0,
+        };
+        let sum = self.sums.entry((group, cell.model, cell.provider));
+        let sum = sum.or_insert_with(|| empty(query));
+        sum.tokens = sum.tokens.plus(&cell.tokens);
+        sum.responses += cell.responses;
+    }
+
+    fn leave_out(&mut self, reason: Exclusion, reports: u64, tokens: i128) {
+        let sum = self.excluded.entry(reason).or_default();
+        sum.reports += reports;
+        sum.tokens += tokens;
+    }
+
+    fn answer(
+        self,
+        key: impl Fn(u32) -> Option<String>,
+        models: &[String],
+        providers: &[String],
+    ) -> Usage {
+        let query = self.query;
+        let mut rows: BTreeMap<Option<String>, Sum> = BTreeMap::new();
+        let mut totals: Option<Sum> = None;
+        for ((group, model, provider), mut sum) in self.sums {
+            let model = model.and_then(|number| models.get(number as usize)).cloned();
+            sum.price(query.prices, model.as_deref());
+            let key = match query.by {
+                By::Day => (group != i64::MIN).then(|| Day(group).to_string()),
+                By::Session | By::Tree => u32::try_from(group).ok().and_then(&key),
+                By::Model => model,
+                By::Provider => providers.get(provider as usize).cloned(),
+            };
+            totals.get_or_insert_with(|| empty(query)).merge(&sum);
+            rows.entry(key).or_insert_with(|| empty(query)).merge(&sum);
+        }
+        let rows = rows.into_iter().map(|(key, sum)| UsageRow { key, sum }).collect();
+        let (explained, failed) = (Vec::new(), Vec::new());
+        Usage { rows, totals, excluded: self.excluded, explained, failed }
+    }
 }
 
 /// Who spawned whom, by number. A parent that is not stored has no number, so the highest stored
@@ -211,9 +281,7 @@ impl<'a> Chosen<'a> {
 
     fn takes(&mut self, conversation: u32, at_us: i64) -> bool {
         let query = self.query;
-        let late = query.since.is_none_or(|since| at_us != 0 && at_us >= since.0);
-        let early = query.until.is_none_or(|until| at_us != 0 && at_us < until.0);
-        late && early && (query.session.is_none() || self.is_below(conversation))
+        is_within(query, at_us) && (query.session.is_none() || self.is_below(conversation))
     }
 
     fn is_below(&mut self, conversation: u32) -> bool {
@@ -234,11 +302,6 @@ fn empty(query: &Query<'_>) -> Sum {
 }
 
 impl Sum {
-    fn add(&mut self, slice: &Slice) {
-        self.tokens = self.tokens.plus(&slice.tokens);
-        self.responses += u64::from(slice.is_response);
-    }
-
     /// Prices a sum that is all of one model.
     fn price(&mut self, prices: Option<&Prices>, model: Option<&str>) {
         let Some(prices) = prices else { return };

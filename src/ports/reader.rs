@@ -4,6 +4,7 @@
 //! row fails loudly.
 
 use super::recorder::StoreError;
+use crate::base::hash::Digest;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::usage::measurement::Measurement;
 use serde::Serialize;
@@ -245,6 +246,19 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn usage_places(&self, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError>;
+
+    /// What usage reports depend on, as one hash: it differs whenever a source was read on, read
+    /// again or taken out since.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn usage_stamp(&self) -> Result<Digest, StoreError>;
+
+    /// Something worked out from the usage reports and kept, unless they have changed since.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn derived(&self, name: &str) -> Result<Option<String>, StoreError>;
 
     /// Records of the additive kinds, in a stable order.
     ///

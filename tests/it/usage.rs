@@ -202,6 +202,74 @@ fn a_copy_of_a_file_changes_no_number() {
     assert_eq!(after["excluded"]["other_copy"]["responses"], 2);
 }
 
+/// Everything that can be asked without looking at single reports.
+const QUESTIONS: [&[&str]; 7] = [
+    &["--by", "day", "--tz", "utc"],
+    &["--by", "day", "--tz", "Asia/Kathmandu"],
+    &["--by", "model"],
+    &["--by", "provider"],
+    &["--by", "session"],
+    &["--by", "day", "--tz", "utc", "--since", "2026-10-02", "--until", "2026-10-02T12:00:00Z"],
+    &["--by", "day", "--tz", "+02:07"],
+];
+
+fn answers(env: &TestEnv) -> Vec<Value> {
+    let ask = |args: &&[&str]| env.run(["usage", "--json"].iter().chain(*args)).ok().json();
+    QUESTIONS.iter().map(ask).collect()
+}
+
+/// `recorded`, and a thread with as many totals as it takes for a summary to be kept.
+fn large() -> TestEnv {
+    let env = recorded();
+    let stamp = |nth: i64| {
+        let (day, hour, minute) = (nth / 1_440 % 28 + 1, nth / 60 % 24, nth % 60);
+        format!("2026-11-{day:02}T{hour:02}:{minute:02}:30.000Z")
+    };
+    let stamps: Vec<String> = (0..10_000).map(stamp).collect();
+    let totals: Vec<(&str, i64, i64)> =
+        stamps.iter().zip(1..).map(|(at, nth)| (at.as_str(), nth, nth)).collect();
+    let other = "01a1aa00-0000-7000-8000-000000000002";
+    env.write("c/rollout-2026-11-01T00-00-00-y.jsonl", codex(&totals).replace(THREAD, other));
+    env.ingest(&env.path(""));
+    env
+}
+
+#[test]
+fn the_kept_summary_answers_what_all_reports_answer() {
+    let env = large();
+    env.ingest(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agents"));
+    let kept = answers(&env);
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM derived"), 1);
+    rows::open_to_write(&env).execute("DELETE FROM derived", []).unwrap();
+    assert_eq!(answers(&env), kept);
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM derived"), 0, "a question wrote");
+}
+
+#[test]
+fn a_summary_of_an_earlier_state_is_not_used() {
+    let env = large();
+    let name = "c/rollout-2026-10-02T11-00-00-x.jsonl";
+    let more = codex(&[("2026-10-03T10:00:00.000Z", 300, 30)]);
+    let more = more.lines().last().unwrap();
+    let mut file = std::fs::read_to_string(env.path(name)).unwrap();
+    file.push_str(&format!("{more}\n"));
+    env.write(name, file);
+    env.run(["tail", "--once", name]).ok();
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM derived"), 1);
+    let answer = ask(&env, &["--by", "model"]);
+    assert_eq!(brief(&answer)[1], (Some("gpt-demo"), 10_300, 10_030));
+    rows::open_to_write(&env).execute("UPDATE derived SET value = '[]'", []).unwrap();
+    assert_eq!(ask(&env, &["--by", "model"]), answer);
+}
+
+#[test]
+fn a_kept_summary_that_cannot_be_read_is_passed_over() {
+    let env = large();
+    let before = answers(&env);
+    rows::open_to_write(&env).execute("UPDATE derived SET value = '{\"cells\": 7}'", []).unwrap();
+    assert_eq!(answers(&env), before);
+}
+
 #[test]
 fn money_comes_only_from_a_table_and_a_model_without_a_price_is_unpriced() {
     let env = recorded();

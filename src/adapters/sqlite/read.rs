@@ -3,6 +3,7 @@
 use super::fold::{Said, best_first, fold};
 use super::open::{SqliteStore, map};
 use super::rows::{json, json_opt, seen_at, uuid};
+use crate::base::hash::Digest;
 use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
@@ -185,6 +186,14 @@ impl Reader for SqliteStore {
 
     fn usage(&self) -> Result<UsageReports, StoreError> {
         super::usage::reports(&self.conn, &self.namespace)
+    }
+
+    fn usage_stamp(&self) -> Result<Digest, StoreError> {
+        super::usage::stamp(&self.conn).map_err(map)
+    }
+
+    fn derived(&self, name: &str) -> Result<Option<String>, StoreError> {
+        super::usage::derived(&self.conn, name).map_err(map)
     }
 
     fn usage_places(&self, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError> {

@@ -6,6 +6,7 @@
 
 use super::open::map;
 use super::rows::seen_at;
+use crate::base::hash::Digest;
 use crate::domain::key::ConversationKey;
 use crate::domain::provider::Provider;
 use crate::domain::usage::measurement::Measurement;
@@ -13,7 +14,7 @@ use crate::domain::usage::{Floor, Standing, TokenCounts, UsageScope};
 use crate::ports::reader::{FailedRow, SeenAt, UsageParty, UsageReports};
 use crate::ports::recorder::StoreError;
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::collections::{BTreeMap, HashMap};
 
 const REPORTS: &str = "SELECT id, conversation, source, generation, epoch, sequence, scope,
@@ -257,4 +258,44 @@ pub(super) fn places(conn: &Connection, rows: &[i64]) -> Result<Vec<(i64, SeenAt
         }
     }
     Ok(out)
+}
+
+/// A hash over what every source was read as: its generation, how far, and the chain of its lines.
+/// Hook streams have neither; their newest report stands for them.
+pub(super) fn stamp(conn: &Connection) -> rusqlite::Result<Digest> {
+    let mut statement = conn.prepare_cached(
+        "SELECT s.id, s.generation, s.offset, s.chain, s.decoder,
+                CASE WHEN s.chain IS NULL
+                THEN (SELECT max(u.id) FROM usage u WHERE u.source = s.id) END
+         FROM source s ORDER BY s.id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut told = Vec::new();
+    while let Some(row) = rows.next()? {
+        for column in [0, 1, 2, 5] {
+            let number: Option<i64> = row.get(column)?;
+            told.push(u8::from(number.is_some()));
+            told.extend(number.unwrap_or_default().to_le_bytes());
+        }
+        let chain: Option<Vec<u8>> = row.get(3)?;
+        let decoder: Option<String> = row.get(4)?;
+        for bytes in [chain.unwrap_or_default(), decoder.unwrap_or_default().into_bytes()] {
+            told.extend((bytes.len() as u64).to_le_bytes());
+            told.extend(bytes);
+        }
+    }
+    Ok(Digest::of(&told))
+}
+
+/// A kept value, when its stamp is that of the store.
+pub(super) fn derived(conn: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    let kept: Option<Vec<u8>> = conn
+        .query_row("SELECT stamp FROM derived WHERE name = ?1", params![name], |row| row.get(0))
+        .optional()?;
+    match kept {
+        Some(kept) if kept == stamp(conn)?.as_bytes() => conn
+            .query_row("SELECT value FROM derived WHERE name = ?1", params![name], |row| row.get(0))
+            .optional(),
+        _ => Ok(None),
+    }
 }
