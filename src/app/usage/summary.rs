@@ -58,6 +58,9 @@ pub(super) struct Summary {
     pub(super) left: Vec<Left>,
 }
 
+/// What a cell is of: provider, conversation, model and quarter.
+type CellKey = (u32, u32, Option<u32>, i64);
+
 type KeptCell = (u32, u32, Option<u32>, i64, u64, [i64; 6], [u8; 6]);
 type KeptLeft = (u8, u32, i64, u64, i128);
 
@@ -109,7 +112,7 @@ impl Summary {
     fn of(held: UsageReports) -> Self {
         let folded = fold(&held.reports);
         let quarter = |at: i64| if at == 0 { 0 } else { at - at.rem_euclid(QUARTER_US) };
-        let mut cells: HashMap<(u32, u32, Option<u32>, i64), (u64, Tokens)> = HashMap::new();
+        let mut cells: HashMap<CellKey, (u64, Tokens)> = HashMap::new();
         for slice in &folded.slices {
             let key = (slice.provider, slice.conversation, slice.model, quarter(slice.at_us));
             let cell = cells.entry(key).or_insert((0, Tokens::ZERO));
