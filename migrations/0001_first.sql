@@ -183,10 +183,15 @@ CREATE TABLE usage (
   line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
   scope        TEXT NOT NULL,
+  standing     TEXT NOT NULL,
+  floor        TEXT,
   response_id  TEXT,
   request_id   TEXT,
   turn_id      TEXT,
   model        TEXT,
+  epoch        INTEGER NOT NULL,
+  sequence     INTEGER NOT NULL,
+  branch       INTEGER NOT NULL,
   copied_from  TEXT,
   input        INTEGER,
   cached_input INTEGER,
@@ -194,12 +199,21 @@ CREATE TABLE usage (
   output       INTEGER,
   reasoning_output  INTEGER,
   total        INTEGER,
+  uncached_input INTEGER,
   observed_at  TEXT,
+  at_us        INTEGER NOT NULL,
   order_us     INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation);
+CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation, offset, path);
 CREATE INDEX usage_conversation ON usage (conversation);
 CREATE INDEX usage_source ON usage (source, generation);
+
+-- What was worked out from usage reports and kept, with a hash of the sources it was worked out from.
+CREATE TABLE derived (
+  name  TEXT PRIMARY KEY,
+  stamp BLOB NOT NULL,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE lineage (
   conversation INTEGER NOT NULL REFERENCES conversation (id),

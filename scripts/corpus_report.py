@@ -26,6 +26,16 @@ def tally(counts):
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
+def usage_check(folder):
+    """What the independent count found; it explains its differences itself."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    with tempfile.NamedTemporaryFile(suffix=".md") as figures:
+        env = dict(os.environ, FORNAX_CORPUS=folder, FORNAX_FIGURES=figures.name)
+        subprocess.run(["cargo", "test", "--locked", "--quiet", "--test", "it", "usage_check"],
+                       env=env, cwd=root, capture_output=True, check=False)
+        return open(figures.name, encoding="utf-8").read()
+
+
 def main():
     fornax, folder, report = (os.path.abspath(arg) for arg in sys.argv[1:4])
     if not os.path.isdir(folder):
@@ -90,6 +100,10 @@ def main():
             f"{sum(verdicts.values())} claims; {len(contradicted)} contradicted.", "",
             table(["verdict", "reason", "claims"],
                   [[v, r, n] for (v, r), n in tally(verdicts)])]
+    out += ["## Token usage, counted a second time", "",
+            "`tests/it/usage_check.rs` counts the tokens of every file in another way and compares them with",
+            "`fornax usage`, by model: each file alone in an empty home, then the whole folder at once.", "",
+            usage_check(folder)]
     with open(report, "w", encoding="utf-8") as file:
         file.write("\n".join(out))
 

@@ -22,5 +22,6 @@ pub mod redact;
 pub mod resume;
 pub mod seal;
 pub mod sessions;
+pub mod usage;
 pub mod verify;
 pub mod whole_source;

@@ -8,4 +8,5 @@ pub mod lines;
 pub mod scan;
 pub mod text;
 pub mod time;
+pub mod tz;
 pub mod when;

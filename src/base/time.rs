@@ -3,7 +3,7 @@
 //! Text written is chrono's `to_rfc3339` (`+00:00`), as the first Fornax wrote it. The original
 //! spelling of a time that came from outside is kept beside the number by whoever read it.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Local, Offset as _, SecondsFormat, TimeZone as _, Utc};
 
 /// Microseconds since 1970-01-01T00:00:00Z; may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -39,6 +39,13 @@ impl Micros {
     fn utc(self) -> Option<DateTime<Utc>> {
         DateTime::from_timestamp_micros(self.0)
     }
+}
+
+/// Seconds that this host's zone is east of UTC at an instant.
+pub fn local_offset(at: Micros) -> i64 {
+    at.utc().map_or(0, |utc| {
+        i64::from(Local.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc())
+    })
 }
 
 #[cfg(test)]

@@ -99,6 +99,11 @@ pub enum Command {
         after_help = "A locator or an id is one that `fornax show S --json` printed. The text is shown only when it\nis proven to be what was read; else the exit code is 1 and the reason is one of line_changed,\nprefix_changed, source_missing, source_pruned, permission_denied, identity_mismatch,\nformat_unsupported, selector_missing."
     )]
     Read(ReadArgs),
+    /// Count tokens, each once: by day, session, model, provider or conversation tree
+    #[command(
+        after_help = "Examples:\n  fornax usage                              by day, this host's time zone\n  fornax usage --by model --since 2026-11-01\n  fornax usage --by tree --session 5c1d2f0a --explain\n  fornax usage --by model --prices prices.json --json\n\nNumbers: 12 is exact, >=12 at least so many, 12+? with a part that was not reported, ? unknown.\nRules and the format of a price file: docs/usage.md."
+    )]
+    Usage(UsageArgs),
     /// Say what was not recorded, and why
     #[command(
         after_help = "Examples:\n  fornax losses                 by reason\n  fornax losses --by session    by conversation\n  fornax losses --recheck       after an update of fornax: read again what can be read now"
@@ -269,6 +274,42 @@ pub struct ReadArgs {
     /// Compare everything that was read of the file, not only its two ends
     #[arg(long)]
     pub deep: bool,
+}
+
+/// `fornax usage`.
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// What a row stands for; a tree is a conversation with everything that it spawned
+    #[arg(long, value_name = "WHAT", default_value = "day")]
+    pub by: ByArg,
+    /// Time zone of days: local, utc, an offset (+02:00) or a name (Europe/Berlin)
+    #[arg(long, value_name = "ZONE", default_value = "local", allow_hyphen_values = true)]
+    pub tz: String,
+    /// From this day (2026-11-01) or instant (RFC 3339) on
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Through this day, or before this instant
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<String>,
+    /// Only this conversation and what it spawned: a key, a native id, or a unique beginning
+    #[arg(long, value_name = "S")]
+    pub session: Option<String>,
+    /// List every report that was left out, with its reason and place
+    #[arg(long)]
+    pub explain: bool,
+    /// Price table (JSON, see docs/usage.md); without one no money is shown
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+}
+
+/// What a row of `usage` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByArg {
+    Day,
+    Session,
+    Model,
+    Provider,
+    Tree,
 }
 
 /// `fornax losses`.

@@ -74,6 +74,19 @@ pub fn fit(text: &str, width: usize) -> String {
     kept
 }
 
+/// Pads the cells of every column from `from` on so that numbers stand under each other.
+pub fn align_right(rows: &mut [Vec<String>], header: &[&str], from: usize) {
+    for column in from..header.len() {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let head = header.get(column).map_or(0, |h| h.width());
+        let width = cells.map(|cell| visible_width(cell)).max().unwrap_or(0).max(head);
+        for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+            let missing = width.saturating_sub(visible_width(cell));
+            cell.insert_str(0, &" ".repeat(missing));
+        }
+    }
+}
+
 fn line(row: &[String], widths: &[usize]) -> String {
     let mut out = String::new();
     for (index, (cell, width)) in row.iter().zip(widths).enumerate() {

@@ -3,6 +3,8 @@
 //! The native reader and the resolver come from outside as maker functions, so that the
 //! composition root binds the shipping parts and tests bind the reference ones.
 
+mod usage;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::subjects::{
     EnvelopeCodec, EnvelopeView, KeyCodec, KeyParts, NativeProbe, NewEnvelope, Offer, ParsedKey,
-    Resolver, SubjectFactory, SubjectRow,
+    Resolver, SubjectFactory, SubjectRow, UsageFold,
 };
 use crate::domain::envelope::{
     ContentClass, ENVELOPE_BYTES_MAX, ENVELOPE_DEPTH_MAX, ExtensionEnvelope,
@@ -33,6 +35,9 @@ pub const CODEX_ROLLOUT: &str = "builtin:codex-rollout";
 /// The subject over read-back.
 pub const READBACK: &str = "builtin:readback";
 
+/// The subject over `domain::usage`.
+pub const USAGE: &str = "builtin:usage";
+
 /// The built-in subjects.
 pub struct BuiltinSubjects {
     /// Makes the Codex rollout subject.
@@ -48,6 +53,7 @@ impl SubjectFactory for BuiltinSubjects {
             (ENVELOPE, Offer::Envelope),
             (CODEX_ROLLOUT, Offer::Native),
             (READBACK, Offer::Readback),
+            (USAGE, Offer::Usage),
         ];
         rows.into_iter()
             .map(|(name, offer)| SubjectRow { name: name.to_owned(), offers: vec![offer] })
@@ -68,6 +74,10 @@ impl SubjectFactory for BuiltinSubjects {
 
     fn resolver(&self, subject: &str) -> Option<Box<dyn Resolver>> {
         (subject == READBACK).then(|| (self.resolver)())
+    }
+
+    fn usage(&self, subject: &str) -> Option<Box<dyn UsageFold>> {
+        (subject == USAGE).then(|| Box::new(usage::DomainUsage) as Box<dyn UsageFold>)
     }
 }
 

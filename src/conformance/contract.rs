@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check::{CaseEnd, Checks};
 use super::decoding::Decoder;
 use super::harness::Harness;
-use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer, Resolver};
+use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer, Resolver, UsageFold};
 use super::tailing::TailReader;
 
 /// A contract: the cases that share an id prefix and an origin.
@@ -59,6 +59,8 @@ pub enum Body {
     Decoder(Offer, fn(&mut Checks<'_>, &mut dyn Decoder) -> CaseEnd),
     /// Needs a tail reader.
     Tail(fn(&mut Checks<'_>, &mut dyn TailReader) -> CaseEnd),
+    /// Needs a usage fold.
+    Usage(fn(&mut Checks<'_>, &mut dyn UsageFold) -> CaseEnd),
     /// Needs the runner itself.
     Runner(fn(&mut Checks<'_>, &mut dyn Harness) -> CaseEnd),
 }
@@ -74,6 +76,7 @@ impl Body {
             Self::Readback(_) => Some(Offer::Readback),
             Self::Decoder(offer, _) => Some(*offer),
             Self::Tail(_) => Some(Offer::Tail),
+            Self::Usage(_) => Some(Offer::Usage),
             Self::Runner(_) => Some(Offer::Runner),
         }
     }
@@ -116,6 +119,8 @@ pub enum Wrap {
     Decoder(fn(Box<dyn Decoder>, Fired) -> Box<dyn Decoder>),
     /// Around a tail reader.
     Tail(fn(Box<dyn TailReader>, Fired) -> Box<dyn TailReader>),
+    /// Around a usage fold.
+    Usage(fn(Box<dyn UsageFold>, Fired) -> Box<dyn UsageFold>),
     /// Around the runner.
     Runner(WrapRunner),
 }

@@ -187,6 +187,13 @@ impl<'a> Engine<'a> {
                 }
                 body(checks, tail.as_mut())
             }
+            Body::Usage(body) => {
+                let mut usage = checks.made(self.factory.usage(subject))?;
+                if let Wrap::Usage(wrap) = mode.wrap {
+                    usage = wrap(usage, fired.clone());
+                }
+                body(checks, usage.as_mut())
+            }
             Body::Runner(body) => {
                 let mut harness: Box<dyn Harness + '_> = Box::new(LiveHarness::new(self.factory));
                 if let Wrap::Runner(wrap) = mode.wrap {

@@ -15,8 +15,8 @@ pub const TEETH: &str = include_str!("../../fixtures/conformance/teeth.json");
 /// What each subject offers.
 pub const OFFERS: &str = include_str!("../../fixtures/conformance/offers.json");
 
-const UNTOOTHED_CEILING: usize = 6;
-const MODE_FLOOR: usize = 101;
+const UNTOOTHED_CEILING: usize = 8;
+const MODE_FLOOR: usize = 116;
 
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
@@ -26,6 +26,7 @@ const SUBJECT_FLOORS: &[(&str, usize)] = &[
     ("builtin:readback", 15),
     ("builtin:claude-transcript", 16),
     ("builtin:tail", 20),
+    ("builtin:usage", 16),
     ("builtin:runner", 18),
 ];
 
@@ -38,6 +39,10 @@ const WAIVERS: &[Waiver] = &[
         case: "EXT-13",
         reason: "nothing in the core reads fields, so there is no code to break honestly",
     },
+    Waiver {
+        case: "USG-16",
+        reason: "the control: a fold that invents numbers from nothing has no honest defect",
+    },
     Waiver { case: "RUN-01", reason: "a plain test of the runner: a healthy run" },
     Waiver { case: "RUN-03", reason: "a plain test of the runner: a misspelt mode" },
     Waiver { case: "RUN-07", reason: "a plain test of the runner: the sweep over every site" },
@@ -46,6 +51,8 @@ const WAIVERS: &[Waiver] = &[
 const UNTOOTHED: &[Untoothed] = &[
     Untoothed { site: "IDN-01/spelling", reason: "the case is waived" },
     Untoothed { site: "EXT-13/inert", reason: "the case is waived" },
+    Untoothed { site: "USG-16/no-numbers", reason: "the case is waived" },
+    Untoothed { site: "USG-16/basis-none", reason: "the case is waived" },
     Untoothed { site: "RUN-01/every-case-is-green", reason: "the case is a plain test" },
     Untoothed { site: "RUN-03/exit-64", reason: "the case is a plain test" },
     Untoothed { site: "RUN-03/nearest-name", reason: "the case is a plain test" },
@@ -67,6 +74,7 @@ pub fn suite() -> Suite {
             .chain(modes::tal::MODES.iter().copied())
             .chain(modes::ext::MODES.iter().copied())
             .chain(modes::rbk::MODES.iter().copied())
+            .chain(modes::usg::MODES.iter().copied())
             .chain(modes::run::MODES.iter().copied())
             .collect(),
         waivers: WAIVERS.to_vec(),
@@ -88,6 +96,7 @@ fn contracts() -> Vec<Contract> {
         cases::tal::contract(),
         cases::ext::contract(),
         cases::rbk::contract(),
+        cases::usg::contract(),
         cases::run::contract(),
     ]
 }

@@ -14,6 +14,7 @@ use super::decoding::Decoder;
 use super::tailing::TailReader;
 use crate::domain::key::{ConversationKey, ItemCategory};
 use crate::domain::locator::Locator;
+use crate::domain::usage::{Standing, UsageScope};
 
 /// A duty that a subject takes on; each contract case asks for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,13 +35,15 @@ pub enum Offer {
     NestedCommands,
     /// `TailReader`.
     Tail,
+    /// `UsageFold`.
+    Usage,
     /// The conformance runner itself.
     Runner,
 }
 
 impl Offer {
     /// Every offer, in declaration order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::KeyCodec,
         Self::Envelope,
         Self::Native,
@@ -49,6 +52,7 @@ impl Offer {
         Self::SecondTellings,
         Self::NestedCommands,
         Self::Tail,
+        Self::Usage,
         Self::Runner,
     ];
 
@@ -63,6 +67,7 @@ impl Offer {
             Self::SecondTellings => "second_tellings",
             Self::NestedCommands => "nested_commands",
             Self::Tail => "tail",
+            Self::Usage => "usage",
             Self::Runner => "runner",
         }
     }
@@ -103,6 +108,9 @@ pub trait SubjectFactory {
     fn tail(&self, _subject: &str) -> Option<Box<dyn TailReader>> {
         None
     }
+
+    /// A fresh usage fold of the subject, when it offers one.
+    fn usage(&self, subject: &str) -> Option<Box<dyn UsageFold>>;
 }
 
 /// The native parts of a conversation key.
@@ -314,6 +322,71 @@ pub trait Resolver {
 
     /// How often a source was opened for its bytes.
     fn reads(&self) -> u64;
+}
+
+/// One usage report, as a reader of native files hands it on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageReport {
+    /// The conversation that reported it.
+    pub conversation: String,
+    /// The conversation the tokens were spent in, where the report says it is a copy.
+    pub copied_from: Option<String>,
+    /// The file it stands in.
+    pub source: String,
+    /// Number of the running total within its source.
+    pub epoch: i64,
+    /// Order within the source.
+    pub sequence: i64,
+    /// What it covers.
+    pub scope: UsageScope,
+    /// What its numbers are.
+    pub standing: Standing,
+    /// Native response id.
+    pub response: Option<String>,
+    /// Native turn id.
+    pub turn: Option<String>,
+    /// The model, where stated.
+    pub model: Option<String>,
+    /// Counts by name (`input`, `cached_input`, `cache_write_input`, `output`,
+    /// `reasoning_output`, `total`), as anything that a provider may write there.
+    pub counts: Value,
+}
+
+/// A number of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NumberView {
+    /// The number, where it is wholly known.
+    pub value: Option<i64>,
+    /// The sum of its known parts.
+    pub known: i64,
+}
+
+/// What a fold credited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageAnswer {
+    /// Sums by name; `None` when there was nothing to credit.
+    pub numbers: Option<BTreeMap<String, NumberView>>,
+    /// Known total by model; `None` is the model that was not stated.
+    pub models: BTreeMap<Option<String>, i64>,
+    /// Known total by conversation.
+    pub conversations: BTreeMap<String, i64>,
+    /// Names of counts that were no counts.
+    pub diagnostics: Vec<String>,
+    /// `none`, `responses`, `totals` or `both`.
+    pub basis: String,
+}
+
+impl UsageAnswer {
+    /// A number by name; absent is unknown.
+    pub fn number(&self, name: &str) -> NumberView {
+        self.numbers.as_ref().and_then(|all| all.get(name)).copied().unwrap_or_default()
+    }
+}
+
+/// Folds usage reports into what is credited, once.
+pub trait UsageFold {
+    /// Everything that was reported, and nothing else.
+    fn fold(&mut self, reports: &[UsageReport]) -> Result<UsageAnswer, String>;
 }
 
 /// Counts how often a break mode really changed an answer; zero means that it proves nothing.

@@ -7,6 +7,7 @@ use super::recorder::{KnownSource, StoreError};
 use crate::base::hash::Digest;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::locator::Locator;
+use crate::domain::usage::measurement::Measurement;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::Value;
 use uuid::Uuid;
@@ -212,6 +213,30 @@ pub struct AdditiveRow {
     pub record: Value,
 }
 
+/// A conversation that usage is about; it need not be stored itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageParty {
+    pub key: String,
+    pub provider: String,
+    pub native_id: String,
+    /// Key of the conversation that spawned this one, else of the root of its tree.
+    pub parent: Option<String>,
+}
+
+/// Every usage report, with the names behind the numbers that stand in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UsageReports {
+    /// In source and file order; `conversation`, `source`, `provider` and `model` are indexes
+    /// into the lists below, each in a stable order.
+    pub reports: Vec<Measurement>,
+    /// Row of each report, for [`Reader::usage_places`].
+    pub rows: Vec<i64>,
+    pub conversations: Vec<UsageParty>,
+    pub providers: Vec<String>,
+    pub models: Vec<String>,
+    pub failed: Vec<FailedRow>,
+}
+
 /// The reading side of the store.
 pub trait Reader {
     fn namespace(&self) -> &str;
@@ -295,6 +320,31 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn place_of(&self, id: Uuid) -> Result<Option<SeenAt>, StoreError>;
+
+    /// Every usage report.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn usage(&self) -> Result<UsageReports, StoreError>;
+
+    /// Where usage reports stand, in the order of `rows`; a row that is gone is left out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn usage_places(&self, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError>;
+
+    /// What usage reports depend on, as one hash: it differs whenever a source was read on, read
+    /// again or taken out since.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn usage_stamp(&self) -> Result<Digest, StoreError>;
+
+    /// Something worked out from the usage reports and kept, unless they have changed since.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn derived(&self, name: &str) -> Result<Option<String>, StoreError>;
 
     /// Records of the additive kinds, in a stable order.
     ///

@@ -219,6 +219,13 @@ pub trait Recorder {
     /// When the store cannot be written.
     fn move_sources(&mut self, moves: &[SourceMove]) -> Result<(), StoreError>;
 
+    /// Keeps something worked out from usage reports, with the stamp of what it was worked out
+    /// from; it takes the place of what had the name before.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError>;
+
     /// The native id of an event that a payload without any id made, when an equal payload was
     /// seen at most `window_us` before or after `at_us`.
     ///

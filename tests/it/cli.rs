@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Stdio;
 
 /// Every command that people type.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "hook",
     "ingest",
     "tail",
@@ -18,13 +18,14 @@ const COMMANDS: [&str; 10] = [
     "verify",
     "export-spool",
     "read",
+    "usage",
     "losses",
     "conformance",
 ];
 
 /// Commands that read a store and change nothing in it.
-const READERS: [&[&str]; 3] =
-    [&["sessions"], &["losses"], &["export-spool", "--all", "--out", "spool"]];
+const READERS: [&[&str]; 4] =
+    [&["sessions"], &["usage"], &["losses"], &["export-spool", "--all", "--out", "spool"]];
 
 /// A home with one session.
 fn recorded() -> TestEnv {

@@ -34,6 +34,8 @@ mod streams;
 mod support;
 mod tail;
 mod threads;
+mod usage;
+mod usage_check;
 
 /// A file that is not listed above would never run.
 #[test]

@@ -22,7 +22,9 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
             'model', u.model, 'copied_from', u.copied_from, 'input', u.input,
             'cached_input', u.cached_input, 'cache_write_input', u.cache_write_input,
             'output', u.output, 'reasoning_output', u.reasoning_output, 'total', u.total,
-            'observed_at', u.observed_at) AS record
+            'uncached_input', u.uncached_input, 'standing', u.standing, 'floor', u.floor,
+            'epoch', u.epoch, 'sequence', u.sequence,
+            'branch', json(iif(u.branch, 'true', 'false')), 'observed_at', u.observed_at) AS record
          FROM usage u JOIN conversation c ON c.id = u.conversation
          JOIN source s ON s.id = u.source AND s.generation = u.generation
          WHERE u.conversation = ?1) WHERE nth = 1 ORDER BY order_us, uid",

@@ -13,6 +13,7 @@ mod read;
 mod rows;
 mod streams;
 mod sweep;
+mod usage;
 mod write;
 mod writer;
 

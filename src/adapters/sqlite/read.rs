@@ -4,11 +4,12 @@ use super::fold::{Said, best_first, fold, keep_heard};
 use super::open::{SqliteStore, map};
 use super::rows::{json, json_opt, seen_at, uuid};
 use super::streams::{self, LEFT_OUT, Ranked};
+use crate::base::hash::Digest;
 use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
     AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
-    LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt,
+    LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, UsageReports,
 };
 use crate::ports::recorder::{KnownSource, StoreError};
 use rusqlite::{Params, Row};
@@ -214,6 +215,22 @@ impl Reader for SqliteStore {
 
     fn place_of(&self, id: Uuid) -> Result<Option<SeenAt>, StoreError> {
         self.place_of_id(id)
+    }
+
+    fn usage(&self) -> Result<UsageReports, StoreError> {
+        super::usage::reports(&self.conn, &self.namespace)
+    }
+
+    fn usage_stamp(&self) -> Result<Digest, StoreError> {
+        super::usage::stamp(&self.conn).map_err(map)
+    }
+
+    fn derived(&self, name: &str) -> Result<Option<String>, StoreError> {
+        super::usage::derived(&self.conn, name).map_err(map)
+    }
+
+    fn usage_places(&self, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError> {
+        super::usage::places(&self.conn, rows)
     }
 
     fn additive(&self, conversation: i64) -> Result<Rows<AdditiveRow>, StoreError> {

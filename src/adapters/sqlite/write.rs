@@ -73,6 +73,16 @@ impl Recorder for SqliteStore {
             .map(|_| ())
     }
 
+    fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError> {
+        self.conn
+            .execute(
+                "INSERT OR REPLACE INTO derived (name, stamp, value) VALUES (?1, ?2, ?3)",
+                params![name, stamp.as_bytes(), value],
+            )
+            .map_err(map)
+            .map(|_| ())
+    }
+
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError> {
         let tx =
             self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;

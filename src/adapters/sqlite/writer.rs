@@ -7,13 +7,14 @@ use super::fold::{Said, content_hash, fold};
 use super::open::map;
 use super::rows::place_params;
 use super::write::other;
+use crate::base::time::Micros;
 use crate::domain::event::EventKind;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{
     Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, Ingress,
     LossRecord, Sealed, UsageRecord,
 };
-use crate::domain::usage::UsageScope;
+use crate::domain::usage::Floor;
 use crate::ports::recorder::{Appended, StoreError};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::HashMap;
@@ -394,17 +395,15 @@ impl<'a> Writer<'a> {
     ) -> Result<bool, StoreError> {
         let (offset, length, line_hash, path) = place_params(&sealed.place);
         let usage = &record.usage;
-        let scope = match usage.scope {
-            UsageScope::Response => "response",
-            UsageScope::Snapshot => "snapshot",
-        };
+        let stated = usage.observed_at.as_deref().and_then(Micros::parse);
         self.run(
             "INSERT OR IGNORE INTO usage
                (uid, conversation, source, generation, offset, length, line_hash, path, scope,
-                response_id, request_id, turn_id, model, copied_from, input, cached_input,
-                cache_write_input, output, reasoning_output, total, observed_at, order_us)
+                standing, floor, response_id, request_id, turn_id, model, epoch, sequence, branch,
+                copied_from, input, cached_input, cache_write_input, output, reasoning_output,
+                total, uncached_input, observed_at, at_us, order_us)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19, ?20, ?21, ?22)",
+                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
             params![
                 record.id.as_bytes(),
                 conversation,
@@ -414,11 +413,16 @@ impl<'a> Writer<'a> {
                 length,
                 line_hash,
                 path,
-                scope,
+                usage.scope.as_str(),
+                usage.standing.as_str(),
+                usage.floor.map(Floor::as_str),
                 usage.response_id,
                 usage.request_id,
                 usage.turn_id,
                 usage.model,
+                usage.epoch,
+                usage.sequence,
+                usage.branch,
                 usage.copied_from,
                 usage.counts.input,
                 usage.counts.cached_input,
@@ -426,7 +430,9 @@ impl<'a> Writer<'a> {
                 usage.counts.output,
                 usage.counts.reasoning_output,
                 usage.counts.total,
+                usage.counts.uncached_input,
                 usage.observed_at,
+                stated.map_or(record.order_us, |at| at.0),
                 record.order_us
             ],
         )

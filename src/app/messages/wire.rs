@@ -17,7 +17,7 @@ use crate::domain::provenance::{
     CollectionMethod, EvidenceSource, Freshness, TamperBoundary, TrustClass,
 };
 use crate::domain::provider::Provider;
-use crate::domain::usage::{TokenCounts, UsageDraft, UsageScope};
+use crate::domain::usage::{Floor, Standing, TokenCounts, UsageDraft, UsageScope};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -289,14 +289,25 @@ fn capabilities(fields: &Fields<'_>, map: &Map<String, Value>) -> Result<Told, R
 }
 
 fn usage(fields: &Fields<'_>) -> Result<Told, Refusal> {
-    let scope = match fields.tag("scope")? {
-        "response" => UsageScope::Response,
-        "snapshot" => UsageScope::Snapshot,
-        _ => return Err(Refusal::new("scope", "neither response nor snapshot")),
+    let scope = UsageScope::from_word(fields.tag("scope")?)
+        .ok_or_else(|| Refusal::new("scope", "not response, turn or snapshot"))?;
+    let standing = match fields.tag_opt("standing")? {
+        None => Standing::default(),
+        Some(word) => {
+            Standing::from_word(word).ok_or_else(|| Refusal::new("standing", "not a standing"))?
+        }
+    };
+    let floor = match fields.tag_opt("floor")? {
+        None => None,
+        Some(word) => {
+            Some(Floor::from_word(word).ok_or_else(|| Refusal::new("floor", "not a floor"))?)
+        }
     };
     let draft = UsageDraft {
         conversation: String::new(),
         scope,
+        standing,
+        floor,
         response_id: fields.id_opt("response_id")?,
         request_id: fields.id_opt("request_id")?,
         turn_id: fields.id_opt("turn_id")?,
@@ -308,7 +319,11 @@ fn usage(fields: &Fields<'_>) -> Result<Told, Refusal> {
             output: fields.count_opt("output")?,
             reasoning_output: fields.count_opt("reasoning_output")?,
             total: fields.count_opt("total")?,
+            uncached_input: fields.count_opt("uncached_input")?,
         },
+        epoch: fields.count_opt("epoch")?.unwrap_or_default(),
+        sequence: fields.count_opt("sequence")?.unwrap_or_default(),
+        branch: fields.value("branch").and_then(Value::as_bool).unwrap_or_default(),
         copied_from: fields.id_opt("copied_from")?,
         // As the provider spells it, which need not be a time.
         observed_at: fields.id_opt("observed_at")?,

@@ -10,6 +10,7 @@ mod read;
 mod sessions;
 mod show;
 mod tail;
+mod usage;
 mod verify;
 
 use super::args::{Cli, Command};
@@ -32,6 +33,7 @@ pub fn run(cli: &Cli, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         Command::Verify(args) => verify::run(args, parts, ui)?,
         Command::ExportSpool(args) => export_spool::run(args, parts, ui)?,
         Command::Read(args) => read::run(args, parts, ui)?,
+        Command::Usage(args) => usage::run(args, parts, ui)?,
         Command::Losses(args) => losses::run(args, parts, ui)?,
         Command::Conformance(args) => conformance::run(args, cli.common.json, parts)?,
     };

@@ -16,7 +16,7 @@ use crate::adapters::agents::{claude, codex};
 use crate::conformance::builtin::{BuiltinSubjects, CLAUDE_TRANSCRIPT, CODEX_ROLLOUT, TAIL};
 use crate::conformance::decoding::{Decoder, Dialect};
 use crate::conformance::subjects::{
-    EnvelopeCodec, KeyCodec, NativeProbe, Offer, Resolver, SubjectFactory, SubjectRow,
+    EnvelopeCodec, KeyCodec, NativeProbe, Offer, Resolver, SubjectFactory, SubjectRow, UsageFold,
 };
 use crate::conformance::tailing::TailReader;
 
@@ -63,6 +63,10 @@ impl SubjectFactory for BuiltIn {
 
     fn resolver(&self, subject: &str) -> Option<Box<dyn Resolver>> {
         SUBJECTS.resolver(subject)
+    }
+
+    fn usage(&self, subject: &str) -> Option<Box<dyn UsageFold>> {
+        SUBJECTS.usage(subject)
     }
 
     fn decoder(&self, subject: &str) -> Option<Box<dyn Decoder>> {

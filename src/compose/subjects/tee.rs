@@ -91,6 +91,10 @@ impl Recorder for Tee<'_> {
         self.store.move_sources(moves)
     }
 
+    fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError> {
+        self.store.keep_derived(name, stamp, value)
+    }
+
     fn same_payload(
         &mut self,
         payload_hash: &Digest,

@@ -6,3 +6,4 @@ pub mod idn;
 pub mod rbk;
 pub mod run;
 pub mod tal;
+pub mod usg;

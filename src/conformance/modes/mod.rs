@@ -10,3 +10,4 @@ pub mod idn;
 pub mod rbk;
 pub mod run;
 pub mod tal;
+pub mod usg;

@@ -128,6 +128,10 @@ impl Recorder for Dying<'_> {
         self.inner.move_sources(moves)
     }
 
+    fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError> {
+        self.inner.keep_derived(name, stamp, value)
+    }
+
     fn same_payload(
         &mut self,
         payload_hash: &Digest,

@@ -190,6 +190,7 @@ impl Work<'_> {
 
     /// `compacted`: history was replaced by a summary. Its `replacement_history` is copies.
     pub(super) fn compacted(&mut self) -> Verdict {
+        self.state.usage.compacted();
         self.compaction("compacted", Channel::Canonical, "message");
         Verdict::Told
     }

@@ -46,6 +46,7 @@ impl Work<'_> {
             self.state.copied.own_from(start, parent.or(forked_from));
             inherits = parent.filter(|_| start > 0);
         }
+        self.state.usage.begin(payload);
         self.start_session(id);
         if let Some(tree) = name(payload, "session_id").filter(|tree| *tree != id) {
             self.relate(id, Relation::Tree, tree, "session_id");

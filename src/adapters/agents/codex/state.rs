@@ -7,7 +7,7 @@ use super::bounded::Recent;
 use super::calls::Calls;
 use super::copied::CopiedHistory;
 use super::turn::TurnTracker;
-use crate::domain::usage::TokenCounts;
+use super::usage::UsageState;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -48,8 +48,8 @@ pub(super) struct State {
     pub(super) calls: Calls,
     /// Model by turn id.
     pub(super) models: Recent<String>,
-    /// The newest running total, to tell a repeat from new use.
-    pub(super) last_total: Option<TokenCounts>,
+    #[serde(default)]
+    pub(super) usage: UsageState,
 }
 
 impl Default for State {
@@ -65,7 +65,7 @@ impl Default for State {
             turn: TurnTracker::default(),
             calls: Calls::default(),
             models: Recent::default(),
-            last_total: None,
+            usage: UsageState::default(),
         }
     }
 }

@@ -20,10 +20,13 @@ impl ClaudeTranscript {
         let turn = self.turn_of(line);
         let turn = turn.as_deref();
         if flag(line.value, "isApiErrorMessage") {
-            return Reply::Said(vec![api_error(line, message, turn)], "api_error");
+            let mut out = vec![api_error(line, message, turn)];
+            out.extend(usage::report(line, turn));
+            return Reply::Said(out, "api_error");
         }
         if text(message, "model") == Some("<synthetic>") {
-            return Reply::Ignored("filler of the host, no response of the model");
+            let filler = "filler of the host, no response of the model";
+            return Reply::Said(usage::report(line, turn), filler);
         }
         let mut out = match message.get("content") {
             Some(Value::Array(blocks)) => {

@@ -5,7 +5,7 @@ use super::super::samples::{
 };
 use super::*;
 use crate::domain::event::{EventDraft, NativeId};
-use crate::domain::usage::TokenCounts;
+use crate::domain::usage::{Floor, Standing, TokenCounts};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -230,7 +230,7 @@ fn an_old_inline_sub_agent_stays_in_its_session_and_leaves_the_turn_alone() {
 fn every_line_with_usage_reports_it_with_the_cache_added_in() {
     let said = messages("split_response_usage.jsonl");
     let reports = usage(&said);
-    assert_eq!(reports.len(), 3);
+    assert_eq!(reports.len(), 5);
     assert_eq!(reports[0].response_id.as_deref(), Some("msg_2"));
     assert_eq!(reports[0].request_id.as_deref(), Some("req_2"));
     assert_eq!(
@@ -242,10 +242,13 @@ fn every_line_with_usage_reports_it_with_the_cache_added_in() {
             output: Some(184),
             reasoning_output: Some(80),
             total: None,
+            uncached_input: Some(5),
         }
     );
-    let lonely = TokenCounts { input: Some(7), ..TokenCounts::default() };
-    assert_eq!(reports[2].counts, lonely);
+    // What the cache took part in was not reported, so neither is the whole input known.
+    let lonely = TokenCounts { uncached_input: Some(7), ..TokenCounts::default() };
+    assert_eq!(reports[3].counts, lonely);
+    assert_eq!(reports[4].standing, Standing::Synthetic);
 }
 
 #[test]
@@ -267,10 +270,23 @@ fn a_count_that_is_no_count_is_a_loss_and_stays_unknown() {
 }
 
 #[test]
+fn output_is_final_only_where_a_response_had_stopped_outside_a_sub_agent() {
+    let said = messages("split_response_usage.jsonl");
+    let floors: Vec<_> = usage(&said).iter().map(|u| u.floor).collect();
+    assert_eq!(floors[..2], [Some(Floor::Output), None]);
+    let agents = messages("subagent.jsonl");
+    assert!(usage(&agents).iter().all(|u| u.floor == Some(Floor::Output) && u.branch));
+}
+
+#[test]
 fn a_null_count_is_unknown_and_no_loss() {
     let said = messages("subagent.jsonl");
     let reports = usage(&said);
-    assert_eq!(reports[0].counts.input, Some(2003));
+    let partly = reports[0].counts;
+    assert_eq!(
+        (partly.input, partly.uncached_input, partly.cached_input),
+        (None, Some(3), Some(2000))
+    );
     assert_eq!(reports[1].counts, TokenCounts { output: Some(5), ..TokenCounts::default() });
     assert!(!said.iter().any(|m| matches!(m, Message::Loss(_))));
 }
@@ -283,7 +299,7 @@ fn errors_of_the_api_are_events_and_no_words_of_the_model() {
     assert_eq!(errors[0].text.as_deref(), Some("Overloaded"));
     assert_eq!(errors[1].text.as_deref(), Some("API Error: limited"));
     assert!(errors.iter().all(|e| e.kind.as_str() == "runtime_error"));
-    assert!(usage(&said).is_empty());
+    assert!(usage(&said).iter().all(|u| u.standing == Standing::Synthetic && u.model.is_none()));
 }
 
 #[test]

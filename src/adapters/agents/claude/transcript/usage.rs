@@ -1,39 +1,43 @@
 //! Token usage of one assistant line.
 //!
 //! `input_tokens` leaves the cache out, so it is added in: our input includes cached and
-//! cache-write input. Builds before 2.1.152 left the flat cache-write count at 0 beside a filled
-//! nested one, so the larger of the two holds. Every line of a response repeats the object; the
-//! reports are told apart later, by response id.
+//! cache-write input, and is unknown where one of the three was not reported. Builds before 2.1.152
+//! left the flat cache-write count at 0 beside a filled nested one, so the larger of the two holds.
+//! Every line of a response repeats the object; the reports are told apart later, by response id.
 
 use super::super::wire::{member, text};
 use super::line::Line;
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::Message;
-use crate::domain::usage::{TokenCounts, UsageDraft, UsageScope};
+use crate::domain::usage::{Floor, Standing, TokenCounts, UsageDraft, UsageScope, count};
 use serde_json::Value;
 
 /// The line's usage report and the losses of counts that are no counts.
 pub(super) fn report(line: &Line<'_>, turn: Option<&str>) -> Vec<Message> {
     let Some(message) = line.value.get("message") else { return Vec::new() };
+    let Some(usage) = member(message, "usage") else { return Vec::new() };
     let model = text(message, "model");
-    let Some(usage) = member(message, "usage").filter(|_| model != Some("<synthetic>")) else {
-        return Vec::new();
-    };
+    let is_synthetic = model == Some("<synthetic>");
     let mut counts = Counts { usage, broken: Vec::new() };
     if !usage.is_object() {
         counts.broken.push("usage");
     }
     let read = counts.normalised();
     let mut out = Vec::new();
-    if read != TokenCounts::default() {
+    if usage.is_object() {
         out.push(Message::Usage(UsageDraft {
             conversation: line.conversation.to_owned(),
             scope: UsageScope::Response,
-            response_id: text(message, "id").map(str::to_owned),
+            standing: if is_synthetic { Standing::Synthetic } else { Standing::Reported },
+            floor: floor(line, message),
+            response_id: text(message, "id").or(line.uuid).map(str::to_owned),
             request_id: text(line.value, "requestId").map(str::to_owned),
             turn_id: turn.map(str::to_owned),
-            model: model.map(str::to_owned),
+            model: model.filter(|_| !is_synthetic).map(str::to_owned),
             counts: read,
+            epoch: 0,
+            sequence: 0,
+            branch: line.sidechain,
             copied_from: line.forked_from.map(str::to_owned),
             observed_at: line.at.map(str::to_owned),
             path: "message.usage".to_owned(),
@@ -45,6 +49,13 @@ pub(super) fn report(line: &Line<'_>, turn: Option<&str>) -> Vec<Message> {
         Message::Loss(LossDraft::one(whose, LossReason::PayloadInvalid, field, &path))
     }));
     out
+}
+
+/// A line written before its response had stopped holds a first guess of the output, and
+/// sub-agents' files often hold no other.
+fn floor(line: &Line<'_>, message: &Value) -> Option<Floor> {
+    let stopped = text(message, "stop_reason").is_some();
+    (line.sidechain || !stopped).then_some(Floor::Output)
 }
 
 struct Counts<'a> {
@@ -65,14 +76,13 @@ impl Counts<'_> {
             "usage.output_tokens_details.thinking_tokens",
         );
         TokenCounts {
-            input: fresh.and_then(|fresh| {
-                fresh.checked_add(cached.unwrap_or(0))?.checked_add(written.unwrap_or(0))
-            }),
+            input: sum([fresh, cached, written]),
             cached_input: cached,
             cache_write_input: written,
             output,
             reasoning_output: reasoning,
             total: None,
+            uncached_input: fresh,
         }
     }
 
@@ -105,12 +115,17 @@ impl Counts<'_> {
         self.checked(member(member(usage, key)?, inner)?, field)
     }
 
-    /// A whole number from 0 to 2^63-1; anything else is told as broken.
+    /// A plausible count; anything else is told as broken.
     fn checked(&mut self, value: &Value, field: &'static str) -> Option<i64> {
-        let count = value.as_i64().filter(|count| *count >= 0);
+        let count = count::read(value);
         if count.is_none() {
             self.broken.push(field);
         }
         count
     }
+}
+
+/// The sum of parts that were all reported.
+fn sum(parts: [Option<i64>; 3]) -> Option<i64> {
+    parts.into_iter().try_fold(0_i64, |sum, part| sum.checked_add(part?))
 }

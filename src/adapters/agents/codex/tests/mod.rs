@@ -9,6 +9,7 @@ mod hooks;
 mod messages;
 mod resume;
 mod tools;
+mod usage;
 
 use super::CodexFamily;
 use crate::domain::event::{EventDraft, EventKind};

@@ -137,7 +137,10 @@ fn a_synthetic_model_is_no_model() {
     let answer = one(json!({"type": "assistant", "uuid": "a1", "sessionId": "s1", "message":
         {"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": "x"}],
          "usage": {"output_tokens": 0}}}));
-    assert!(matches!(answer, NormalizationOutcome::Ignored { .. }));
+    let said = answer.into_messages();
+    assert!(!said.iter().any(|m| matches!(m, Message::Event(_))));
+    assert!(said.iter().any(|m| matches!(m, Message::Usage(u)
+        if u.standing == Standing::Synthetic && u.model.is_none())));
 }
 
 #[test]
