@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::conformance::decoding::{At, Observation};
 use crate::conformance::tailing::{Ask, Delivered, Note, TailReader, Token};
@@ -125,7 +125,7 @@ pub(super) fn append(path: &Path, bytes: &[u8]) -> Result<(), String> {
 
 fn set_time(path: &Path, seconds: u64) -> Result<(), String> {
     let file = said(File::options().write(true).open(path))?;
-    said(file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)))
+    said(file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)))
 }
 
 /// The words of the events, in order.
