@@ -182,6 +182,7 @@ CREATE TABLE usage (
   length       INTEGER NOT NULL,
   line_hash    BLOB NOT NULL,
   path         TEXT NOT NULL,
+  idx          INTEGER NOT NULL,
   scope        TEXT NOT NULL,
   standing     TEXT NOT NULL,
   floor        TEXT,

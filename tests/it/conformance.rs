@@ -57,7 +57,7 @@ fn the_control_is_green_on_the_shipping_parts() {
         let cases = text.lines().filter(|line| line.contains(&format!(" - {contract}-"))).count();
         assert_eq!(cases, floor, "{contract}");
     }
-    assert!(text.contains("# ok 134, red 0, skip 0, timeout 0\n# checks 166 of 166\n# seed 0\n"));
+    assert!(text.contains("# ok 134, red 0, skip 0, timeout 0\n# checks 205 of 205\n# seed 0\n"));
 }
 
 /// The red ids of a run under the mode, and its exit code.
@@ -104,7 +104,7 @@ fn the_self_test_passes_and_leaves_its_files() {
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     let plan: Vec<Value> = serde_json::from_str(&read("plan.json")).unwrap();
-    assert_eq!(plan.len(), 1 + 116 + 87 + 4);
+    assert_eq!(plan.len(), 1 + 116 + 118 + 4);
     assert_eq!(read("results.jsonl").lines().count(), plan.len() + 2);
     assert!(read("modes/none.tap").contains("# ok 134, red 0"));
     assert!(read("modes/idn_lowercases.tap").contains("not ok 6 - IDN-06 letter case"));
@@ -159,7 +159,7 @@ fn a_mode_that_touches_nothing_of_the_selection_is_a_meta_failure() {
 fn a_deadline_that_passes_is_a_timeout_and_never_a_red() {
     let output = conformance(&["--self-test", "--timeout-ms", "1"]);
     assert_eq!(code(&output), 3, "{}", stdout(&output));
-    assert!(stdout(&output).contains("# ok 0, red 0, skip 177, timeout 1\n"));
+    assert!(stdout(&output).contains("# ok 0, red 0, skip 238, timeout 1\n"));
     let slow = conformance(&["--case", "RUN-02", "--timeout-ms", "1"]);
     assert_eq!(code(&slow), 3, "{}", stdout(&slow));
     assert!(stdout(&slow).contains("status: \"timeout\""));
@@ -191,9 +191,9 @@ fn every_subject_is_listed_with_its_claims_and_its_floor_of_cases() {
             ("builtin:envelope", 12),
             ("builtin:codex-rollout", 26),
             ("builtin:readback", 15),
+            ("builtin:usage", 16),
             ("builtin:claude-transcript", 16),
             ("builtin:tail", 20),
-            ("builtin:usage", 16),
             ("builtin:runner", 18)
         ]
     );

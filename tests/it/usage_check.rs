@@ -65,6 +65,19 @@ impl Counting {
         if values.iter().any(|value| value["payload"].is_object()) {
             self.rollout(path, &values);
         }
+        if let Some(thread) = values.iter().find_map(|value| word(&value["thread_id"])) {
+            self.stream(thread, &values);
+        }
+    }
+
+    /// A stream of `codex exec --json` tells the thread's total at each turn's end; a rollout of
+    /// the same thread knows more.
+    fn stream(&mut self, thread: String, lines: &[Value]) {
+        let ends = lines.iter().filter(|line| line["type"] == "turn.completed");
+        let Some(last) = ends.map(|line| &line["usage"]).next_back() else { return };
+        let spent = (int(last, "input_tokens"), int(last, "output_tokens"));
+        let count = Count::from([(None, spent)]);
+        self.threads.entry(thread).or_default().push((false, -1, count));
     }
 
     fn message(&mut self, line: &Value, at: usize) {

@@ -246,7 +246,7 @@ fn broken(index: usize, why: &str) -> rusqlite::Error {
 pub(super) fn places(conn: &Connection, rows: &[i64]) -> Result<Vec<(i64, SeenAt)>, StoreError> {
     let mut statement = conn
         .prepare_cached(
-            "SELECT u.id, s.path, u.offset, u.length, u.line_hash, u.path
+            "SELECT u.id, s.path, u.offset, u.length, u.line_hash, u.path, u.idx
              FROM usage u JOIN source s ON s.id = u.source WHERE u.id = ?1",
         )
         .map_err(map)?;

@@ -401,9 +401,9 @@ impl<'a> Writer<'a> {
                (uid, conversation, source, generation, offset, length, line_hash, path, scope,
                 standing, floor, response_id, request_id, turn_id, model, epoch, sequence, branch,
                 copied_from, input, cached_input, cache_write_input, output, reasoning_output,
-                total, uncached_input, observed_at, at_us, order_us)
+                total, uncached_input, observed_at, at_us, order_us, idx)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
+                     ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
             params![
                 record.id.as_bytes(),
                 conversation,
@@ -433,7 +433,8 @@ impl<'a> Writer<'a> {
                 usage.counts.uncached_input,
                 usage.observed_at,
                 stated.map_or(record.order_us, |at| at.0),
-                record.order_us
+                record.order_us,
+                sealed.place.index
             ],
         )
     }

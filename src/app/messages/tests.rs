@@ -121,7 +121,7 @@ fn a_refusal_names_the_key_and_the_rule_and_quotes_nothing() {
         ),
         ("usage", "input", json!(-1), "usage.input: negative"),
         ("usage", "input", json!(1.5), "usage.input: not an integer"),
-        ("usage", "scope", json!("day"), "usage.scope: neither response nor snapshot"),
+        ("usage", "scope", json!("day"), "usage.scope: not response, turn or snapshot"),
         ("lineage", "related", json!("p"), "lineage.related: not a canonical conversation key"),
         ("turn", "fact", json!("mood"), "turn.fact: not a known fact"),
         ("capabilities", "signals", json!([7]), "capabilities.signals: wrong shape"),

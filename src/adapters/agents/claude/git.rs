@@ -113,7 +113,7 @@ fn tag<T: DeserializeOwned>(told: &Value) -> Option<T> {
 }
 
 /// An address without user information and query.
-fn without_credentials(url: &str) -> String {
+pub(super) fn without_credentials(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or(url);
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));

@@ -46,8 +46,12 @@ impl ClaudeTranscript {
         let id = format!("{}#{number}", whose.unwrap_or_default());
         let turn = self.turn_of(line);
         let native = NativeId::new("pull_request", id.as_str());
-        let mut event = line.event(EventKind::PullRequest, native, turn.as_deref(), "prNumber");
-        event.text = Some(id);
+        let (said, path) = match text(line.value, "prUrl") {
+            Some(url) => (git::without_credentials(url), "prUrl"),
+            None => (number.to_string(), "prNumber"),
+        };
+        let mut event = line.event(EventKind::PullRequest, native, turn.as_deref(), path);
+        event.text = Some(said);
         let told = Fact {
             kind: EvidenceKind::ProcessObservation,
             slot: "pull_request".to_owned(),
