@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{RUN, TRIGGER, at, from, is, span};
+use super::bytes::{DIGIT, RUN, UPPER, from, is, span_of};
 use super::detectors::{self, Found};
 use super::entropy;
 use super::labelled::{self, Step};
@@ -41,19 +41,33 @@ fn pass(text: &str, mode: Mode) -> Option<(String, usize)> {
     let mut next = 0;
     while let Some(gap) = from(bytes, next).iter().position(|&byte| is(byte, RUN)) {
         let start = next + gap;
-        let end = start + span(from(bytes, start), RUN);
-        next = run(bytes, start, end, mode, &mut cut);
+        let (length, classes) = span_of(from(bytes, start), RUN);
+        let end = start + length;
+        // Most runs are words in a sentence or in code: nothing binds a value to them.
+        let short = length < detectors::SHORTEST;
+        next = if short && labelled::is_unbound(bytes, start, end, classes) {
+            end
+        } else {
+            run(bytes, start, end, classes, mode, &mut cut)
+        };
     }
     cut.finish()
 }
 
-/// Judges one run; returns where to go on.
-fn run(bytes: &[u8], start: usize, end: usize, mode: Mode, cut: &mut Cut<'_>) -> usize {
+/// Judges one run, whose bytes are of `classes`; returns where to go on.
+fn run(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    classes: u8,
+    mode: Mode,
+    cut: &mut Cut<'_>,
+) -> usize {
     let count = cut.count;
     if end - start >= detectors::SHORTEST {
         issued(bytes, start, end, cut);
     }
-    if cut.count == count && is(at(bytes, end), TRIGGER) {
+    if cut.count == count && !labelled::is_unbound(bytes, start, end, classes) {
         match labelled::after_run(bytes, start, end) {
             Some(Step::Skip(end)) => return end,
             Some(Step::Redact(found)) => {
@@ -63,7 +77,8 @@ fn run(bytes: &[u8], start: usize, end: usize, mode: Mode, cut: &mut Cut<'_>) ->
             None => {}
         }
     }
-    let long = end - start >= entropy::LEAST && mode == Mode::Text;
+    let mixed = classes & UPPER != 0 && classes & DIGIT != 0;
+    let long = mixed && end - start >= entropy::LEAST && mode == Mode::Text;
     if cut.count == count && long && entropy::is_secret(bytes, start, end) {
         cut.out(Found { start, end, kind: "high_entropy" });
     }
