@@ -128,7 +128,7 @@ fn take_frame(
     } else {
         drained.torn += 1;
     }
-    let sealer = Sealer::new(recorder.namespace(), Provider::Unknown, "");
+    let mut sealer = Sealer::new(recorder.namespace(), Provider::Unknown, "");
     let line = Line { offset: end, length: 0, hash: Digest::of(b""), received: None };
     // Two segments can be damaged at the same place; each counts.
     let loss = LossDraft::one(None, damage, "journal", segment);

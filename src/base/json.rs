@@ -8,6 +8,29 @@
 use super::limits::JSON_DEPTH_MAX;
 use serde_json::Value;
 
+/// A JSON value kept as its text: what is only stored and seldom looked into is held once, in its
+/// shortest form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonText(String);
+
+impl JsonText {
+    /// The text of a value.
+    pub fn of(value: &Value) -> Self {
+        Self(value.to_string())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The value again.
+    pub fn value(&self) -> Value {
+        // The text was made from a value, so it is one.
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
 /// One value found in a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {

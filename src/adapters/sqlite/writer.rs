@@ -3,10 +3,11 @@
 //! Everything is keyed so that storing a batch again changes nothing. Counters of a conversation
 //! move with the rows they count.
 
-use super::fold::{Said, content_hash, fold};
+use super::fold::{Said, fold};
 use super::open::map;
 use super::rows::place_params;
 use super::write::other;
+use crate::base::json::JsonText;
 use crate::domain::event::EventKind;
 use crate::domain::record::{
     Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, LossRecord,
@@ -183,21 +184,7 @@ impl<'a> Writer<'a> {
     }
 
     fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {
-        let json = |v: &Option<serde_json::Value>| v.as_ref().map(ToString::to_string);
-        let (input, response) = (json(&event.tool_input), json(&event.tool_response));
-        let raw = json(&event.raw);
         let outcome = event.outcome.as_ref().map(|o| o.as_str());
-        let content = content_hash([
-            event.turn_id.as_deref(),
-            event.call_id.as_deref(),
-            event.agent_id.as_deref(),
-            outcome,
-            event.tool_name.as_deref(),
-            input.as_deref(),
-            response.as_deref(),
-            event.text.as_deref(),
-            raw.as_deref(),
-        ]);
         let (offset, length, line_hash, path) = place_params(&sealed.place);
         self.run(
             "INSERT OR IGNORE INTO sighting
@@ -217,7 +204,7 @@ impl<'a> Writer<'a> {
                 path,
                 sealed.place.index,
                 event.rank,
-                content.as_bytes().get(..16),
+                event.content.as_bytes().get(..16),
                 self.ingress,
                 event.native.space,
                 event.native.id,
@@ -226,10 +213,10 @@ impl<'a> Writer<'a> {
                 event.agent_id,
                 outcome,
                 event.tool_name,
-                input,
-                response,
+                event.tool_input.as_ref().map(JsonText::as_str),
+                event.tool_response.as_ref().map(JsonText::as_str),
                 event.text,
-                raw,
+                event.raw.as_ref().map(JsonText::as_str),
                 event.observed_at,
                 event.clock_source.as_str(),
                 event.order_us
@@ -269,7 +256,6 @@ impl<'a> Writer<'a> {
         conversation: i64,
     ) -> Result<bool, StoreError> {
         let (offset, length, line_hash, path) = place_params(&sealed.place);
-        let kind = serde_json::to_value(evidence.kind).map_err(other)?;
         let source = serde_json::to_string(&evidence.source).map_err(other)?;
         self.run(
             "INSERT OR IGNORE INTO evidence
@@ -290,8 +276,8 @@ impl<'a> Writer<'a> {
                 path,
                 evidence.rank,
                 self.ingress,
-                kind.as_str(),
-                evidence.payload.to_string(),
+                evidence.kind.as_str(),
+                evidence.payload.as_str(),
                 evidence.provenance,
                 source,
                 evidence.extension,
