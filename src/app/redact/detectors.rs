@@ -5,7 +5,8 @@
 //! minimum, so a search stays linear whatever the text.
 
 use super::bytes::{
-    ALNUM, DIGIT, HEX, LETTER, MARK, UPPER, WORD, all, any, at, from, is, slice, span, starts_token,
+    ALNUM, DIGIT, HEX, LETTER, LOWER, MARK, UPPER, WORD, all, any, at, from, is, slice, span,
+    starts_token,
 };
 
 /// One kind of issued secret.
@@ -115,6 +116,10 @@ const MIXED_PROBE: usize = 64;
 /// The shortest text that any row, or a web token, can match.
 pub(super) const SHORTEST: usize = 15;
 
+/// Classes that no prefix is made of alone, nor that of a web token: a run of these only holds
+/// none.
+pub(super) const IN_NO_PREFIX: u8 = LOWER | HEX;
+
 /// The rows whose prefix begins with one byte.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -132,6 +137,7 @@ const fn rows() -> [Rows; 256] {
     let mut i = 0;
     while i < VENDORS.len() {
         let prefix = VENDORS[i].prefix.as_bytes();
+        assert!(!is_lower(prefix), "a prefix of lower-case letters would be passed over");
         let rows = &mut table[prefix[0] as usize];
         if rows.end == 0 {
             rows.start = i as u8;
@@ -143,6 +149,16 @@ const fn rows() -> [Rows; 256] {
     }
     table[b'e' as usize].second = 1 << (b'y' & 31);
     table
+}
+
+const fn is_lower(mut bytes: &[u8]) -> bool {
+    while let [first, rest @ ..] = bytes {
+        if !first.is_ascii_lowercase() {
+            return false;
+        }
+        bytes = rest;
+    }
+    true
 }
 
 /// Where an issued secret stands, and which.

@@ -43,31 +43,38 @@ fn pass(text: &str, mode: Mode) -> Option<(String, usize)> {
         let start = next + gap;
         let (length, classes) = span_of(from(bytes, start), RUN);
         let end = start + length;
-        // Most runs are words in a sentence or in code: nothing binds a value to them.
-        let short = length < detectors::SHORTEST;
-        next = if short && labelled::is_unbound(bytes, start, end, classes) {
+        // Most runs are words in a sentence or in code: no secret, and nothing bound to them.
+        let word = length < detectors::SHORTEST || classes & !detectors::IN_NO_PREFIX == 0;
+        let unbound = labelled::is_unbound(bytes, start, end, classes);
+        next = if word && unbound {
             end
         } else {
-            run(bytes, start, end, classes, mode, &mut cut)
+            run(bytes, Run { start, end, classes, word, unbound }, mode, &mut cut)
         };
     }
     cut.finish()
 }
 
-/// Judges one run, whose bytes are of `classes`; returns where to go on.
-fn run(
-    bytes: &[u8],
+/// The longest stretch of token bytes, and what one look at its bytes says.
+struct Run {
     start: usize,
     end: usize,
+    /// All classes of its bytes.
     classes: u8,
-    mode: Mode,
-    cut: &mut Cut<'_>,
-) -> usize {
+    /// Holds no issued secret for sure.
+    word: bool,
+    /// Has no value behind it for sure.
+    unbound: bool,
+}
+
+/// Judges one run; returns where to go on.
+fn run(bytes: &[u8], run: Run, mode: Mode, cut: &mut Cut<'_>) -> usize {
+    let Run { start, end, classes, .. } = run;
     let count = cut.count;
-    if end - start >= detectors::SHORTEST {
+    if !run.word {
         issued(bytes, start, end, cut);
     }
-    if cut.count == count && !labelled::is_unbound(bytes, start, end, classes) {
+    if cut.count == count && !run.unbound {
         match labelled::after_run(bytes, start, end) {
             Some(Step::Skip(end)) => return end,
             Some(Step::Redact(found)) => {
