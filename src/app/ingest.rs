@@ -4,7 +4,7 @@
 //! overlap. A second run over the same files changes nothing. Whatever is left alone is counted.
 
 use super::reading::{ReadStats, Reading};
-use super::recognise::{Recognised, recognise};
+use super::recognise::{Recognised, recognise_and_keep};
 use super::resume::{ReadOptions, is_unchanged, open_reading};
 use crate::base::hash::Digest;
 use crate::base::limits::BATCH_ROWS_MAX;
@@ -294,7 +294,8 @@ impl Ingest<'_> {
     }
 
     fn open(&self, job: &Job) -> io::Result<Result<Reading, End>> {
-        let (family, format) = match recognise(self.files, self.families, &job.path)? {
+        let (recognised, head) = recognise_and_keep(self.files, self.families, &job.path)?;
+        let (family, format) = match recognised {
             Recognised::As(family, format) => (family, format),
             Recognised::Empty => return Ok(Err(End::Empty)),
             Recognised::No => return Ok(Err(End::NotRecognised)),
@@ -302,7 +303,10 @@ impl Ingest<'_> {
         let known = job.known.as_ref();
         let reading =
             open_reading(self.files, family, &format, &job.path, &job.stat, known, &self.read)?;
-        Ok(reading.ok_or(End::NotRecognised))
+        Ok(reading.ok_or(End::NotRecognised).map(|mut reading| {
+            reading.known_head(head);
+            reading
+        }))
     }
 
     /// The writer: stores batches in groups, in the order in which each file made them.

@@ -1,6 +1,7 @@
 //! What a file is, by its content: the first values are shown to each adapter family.
 
-use crate::base::json;
+use crate::base::hash::Digest;
+use crate::base::json::{self, Found, Refused};
 use crate::base::limits::{
     DOCUMENT_BYTES_MAX, READ_CHUNK_BYTES, SAMPLE_BYTES_MAX, SAMPLE_VALUES_MAX,
 };
@@ -8,6 +9,7 @@ use crate::base::lines::{Lines, Piece};
 use crate::ports::agent::{AgentFamily, SourceFormat, SourceSample};
 use crate::ports::files::Files;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -30,32 +32,85 @@ pub fn recognise<'a>(
     families: &'a [Box<dyn AgentFamily>],
     path: &Path,
 ) -> io::Result<Recognised<'a>> {
-    let is_document = path.extension().is_some_and(|e| e == "json");
-    let values = if is_document { document(files, path)? } else { head(files, path)? };
-    let Some(values) = values else { return Ok(Recognised::Empty) };
-    let sample = SourceSample { path, values: &values };
-    for family in families {
-        if let Some(format) = family.recognise(&sample) {
-            return Ok(Recognised::As(family.as_ref(), format));
-        }
-    }
-    Ok(Recognised::No)
+    recognise_and_keep(files, families, path).map(|(recognised, _)| recognised)
 }
 
-/// The first values of a file of lines; `None` when it holds only white space.
-fn head(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<Value>>> {
+/// As [`recognise`], with what was decoded, so that reading on need not decode it again.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn recognise_and_keep<'a>(
+    files: &dyn Files,
+    families: &'a [Box<dyn AgentFamily>],
+    path: &Path,
+) -> io::Result<(Recognised<'a>, Head)> {
+    let is_document = path.extension().is_some_and(|e| e == "json");
+    let head = if is_document { document(files, path)? } else { head(files, path)? };
+    let Some(head) = head else { return Ok((Recognised::Empty, Head::default())) };
+    let sample = SourceSample { path, values: head.values.as_slice() };
+    for family in families {
+        if let Some(format) = family.recognise(&sample) {
+            return Ok((Recognised::As(family.as_ref(), format), head));
+        }
+    }
+    Ok((Recognised::No, head))
+}
+
+/// The decoded first lines of a file.
+#[derive(Debug, Default)]
+pub struct Head {
+    lines: VecDeque<HeadLine>,
+    values: std::vec::IntoIter<Value>,
+}
+
+/// One line: where it stood, what it was, and the frames of its values, which stand in `Head`.
+#[derive(Debug)]
+struct HeadLine {
+    offset: u64,
+    hash: Digest,
+    frames: Vec<Found>,
+    refused: Option<Refused>,
+}
+
+impl Head {
+    /// Decodes a line and keeps it.
+    fn add(&mut self, offset: u64, bytes: &[u8], values: &mut Vec<Value>) {
+        let (mut frames, refused) = json::values(bytes);
+        values.extend(frames.iter_mut().map(|found| found.value.take()));
+        self.lines.push_back(HeadLine { offset, hash: Digest::of(bytes), frames, refused });
+    }
+
+    /// The values of the line at `offset` if it is the next one kept and has this hash still; else
+    /// nothing, and nothing any more: the file is not what it was, or is read from further on.
+    pub fn take(&mut self, offset: u64, hash: &Digest) -> Option<(Vec<Found>, Option<Refused>)> {
+        let line = self.lines.pop_front()?;
+        if line.offset != offset || line.hash != *hash {
+            *self = Self::default();
+            return None;
+        }
+        let mut found = line.frames;
+        for found in &mut found {
+            found.value = self.values.next().unwrap_or_default();
+        }
+        Some((found, line.refused))
+    }
+}
+
+/// The first lines of a file; `None` when it holds only white space.
+fn head(files: &dyn Files, path: &Path) -> io::Result<Option<Head>> {
     let limited = files.open(path, 0)?.take(SAMPLE_BYTES_MAX as u64);
     let mut lines = Lines::new(limited, 0, SAMPLE_BYTES_MAX, READ_CHUNK_BYTES);
+    let mut head = Head::default();
     let mut values = Vec::new();
     let mut blank = true;
     while values.len() < SAMPLE_VALUES_MAX {
         let Some(piece) = lines.next_piece()? else { break };
-        let Piece::Line { bytes, .. } = piece else {
+        let Piece::Line { offset, bytes } = piece else {
             blank = false;
             continue;
         };
         blank &= bytes.trim_ascii().is_empty();
-        values.extend(json::values(bytes).0.into_iter().map(|f| f.value));
+        head.add(offset, bytes, &mut values);
     }
     if values.len() < SAMPLE_VALUES_MAX
         && let Some((_, rest)) = lines.rest()
@@ -63,18 +118,20 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<Value>>> {
         blank &= rest.trim_ascii().is_empty();
         values.extend(json::values(rest).0.into_iter().map(|f| f.value));
     }
-    Ok((!blank).then_some(values))
+    head.values = values.into_iter();
+    Ok((!blank).then_some(head))
 }
 
-/// The values of a whole document; none when it is over the cap.
-fn document(files: &dyn Files, path: &Path) -> io::Result<Option<Vec<Value>>> {
+/// The values of a whole document; none when it is over the cap. It is no line, so none is kept.
+fn document(files: &dyn Files, path: &Path) -> io::Result<Option<Head>> {
     let mut bytes = Vec::new();
     files.open(path, 0)?.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
     if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
-        return Ok(Some(Vec::new()));
+        return Ok(Some(Head::default()));
     }
-    Ok(Some(json::values(&bytes).0.into_iter().map(|f| f.value).collect()))
+    let values: Vec<Value> = json::values(&bytes).0.into_iter().map(|f| f.value).collect();
+    Ok(Some(Head { lines: VecDeque::new(), values: values.into_iter() }))
 }
