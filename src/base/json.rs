@@ -16,7 +16,8 @@ pub struct JsonText(String);
 impl JsonText {
     /// The text of a value.
     pub fn of(value: &Value) -> Self {
-        Self(value.to_string())
+        // Text of a value never fails to be made; its `Display` would go by way of a formatter.
+        Self(serde_json::to_string(value).unwrap_or_default())
     }
 
     /// The text.
@@ -75,12 +76,13 @@ pub fn values(line: &[u8]) -> (Vec<Found>, Option<Refused>) {
     if body.is_empty() {
         return (Vec::new(), nul_lead.then_some(Refused::NulRun));
     }
-    if let Ok(value) = serde_json::from_slice::<Value>(body) {
+    // The line as a whole is checked faster than its strings one by one.
+    let Ok(text) = std::str::from_utf8(body) else { return (Vec::new(), Some(Refused::NotUtf8)) };
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
         let length = body.trim_ascii_end().len();
         let repaired = nul_lead.then_some("nul_run");
         return (vec![Found { offset: lead, length, value, repaired }], None);
     }
-    let Ok(text) = std::str::from_utf8(body) else { return (Vec::new(), Some(Refused::NotUtf8)) };
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..) {

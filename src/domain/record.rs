@@ -9,7 +9,7 @@ use super::outcome::{Relation, TurnDraft};
 use super::payload::EvidenceKind;
 use super::provenance::EvidenceSource;
 use super::usage::UsageDraft;
-use crate::base::hash::{Digest, Hasher};
+use crate::base::hash::Digest;
 use crate::base::json::JsonText;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -73,17 +73,14 @@ impl EventRecord {
             self.text.as_deref(),
             self.raw.as_ref().map(JsonText::as_str),
         ];
-        let mut hasher = Hasher::new();
+        let length: usize = parts.iter().flatten().map(|text| text.len()).sum();
+        let mut bytes = Vec::with_capacity(length + 8 * parts.len());
         for part in parts {
-            match part {
-                Some(text) => {
-                    hasher.update(&(text.len() as u64).to_le_bytes());
-                    hasher.update(text.as_bytes());
-                }
-                None => hasher.update(&u64::MAX.to_le_bytes()),
-            }
+            let length = part.map_or(u64::MAX, |text| text.len() as u64);
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(part.unwrap_or_default().as_bytes());
         }
-        hasher.digest()
+        Digest::of(&bytes)
     }
 }
 
