@@ -7,6 +7,7 @@ use super::fold::{Said, fold};
 use super::open::map;
 use super::rows::place_params;
 use super::write::other;
+use crate::base::hash::Digest;
 use crate::base::json::JsonText;
 use crate::domain::event::EventKind;
 use crate::domain::record::{
@@ -26,11 +27,18 @@ pub(super) struct Delta {
     pub(super) losses: i64,
 }
 
+/// A stated fact: conversation, name, value.
+type Fact = (i64, &'static str, String);
+
 /// One transaction's view: where its rows go and what they add up to.
 pub(super) struct Writer<'a> {
     pub(super) tx: &'a Transaction<'a>,
     pub(super) conversations: &'a mut HashMap<String, i64>,
     pub(super) deltas: HashMap<i64, Delta>,
+    /// Facts of this batch with the first and last time that they held: many records repeat them.
+    facts: HashMap<Fact, (i64, i64)>,
+    /// Declarations of this batch: how they hash, and the earliest time of each.
+    declared: HashMap<i64, (Digest, String)>,
     pub(super) appended: Appended,
     pub(super) source: i64,
     pub(super) generation: i64,
@@ -47,7 +55,8 @@ impl<'a> Writer<'a> {
         ingress: &'a str,
     ) -> Self {
         let (deltas, appended) = (HashMap::new(), Appended::default());
-        Self { tx, conversations, deltas, appended, source, generation, ingress }
+        let (facts, declared) = (HashMap::new(), HashMap::new());
+        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress }
     }
 
     /// Stores one record.
@@ -90,7 +99,7 @@ impl<'a> Writer<'a> {
                     ("title", &turn.title),
                 ] {
                     if let Some(value) = value {
-                        self.fact(id, name, value, at)?;
+                        self.fact(id, name, value, at);
                     }
                 }
                 false
@@ -365,24 +374,53 @@ impl<'a> Writer<'a> {
         )
     }
 
-    fn fact(&self, conversation: i64, name: &str, value: &str, at: i64) -> Result<(), StoreError> {
-        self.run(
-            "INSERT INTO fact (conversation, name, value, first_us, last_us, source, generation)
-             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
-             ON CONFLICT (conversation, name, value, source, generation) DO UPDATE SET
-               first_us = CASE WHEN first_us = 0 THEN excluded.first_us
-                               WHEN excluded.first_us = 0 THEN first_us
-                               ELSE min(first_us, excluded.first_us) END,
-               last_us = max(last_us, excluded.last_us)",
-            params![conversation, name, value, at, self.source, self.generation],
-        )
-        .map(|_| ())
+    /// Notes that a fact held at a time; 0 is no time.
+    fn fact(&mut self, conversation: i64, name: &'static str, value: &str, at: i64) {
+        let (first, last) =
+            self.facts.entry((conversation, name, value.to_owned())).or_insert((at, at));
+        *first = match (*first, at) {
+            (0, other) | (other, 0) => other,
+            (held, at) => held.min(at),
+        };
+        *last = (*last).max(at);
+    }
+
+    fn flush_facts(&mut self) -> Result<(), StoreError> {
+        for ((conversation, name, value), (first, last)) in std::mem::take(&mut self.facts) {
+            self.run(
+                "INSERT INTO fact (conversation, name, value, first_us, last_us, source, generation)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT (conversation, name, value, source, generation) DO UPDATE SET
+                   first_us = CASE WHEN first_us = 0 THEN excluded.first_us
+                                   WHEN excluded.first_us = 0 THEN first_us
+                                   ELSE min(first_us, excluded.first_us) END,
+                   last_us = max(last_us, excluded.last_us)",
+                params![conversation, name, value, first, last, self.source, self.generation],
+            )?;
+        }
+        Ok(())
     }
 
     /// Of several declarations the greatest by text wins, whatever order they came in.
-    fn capability(&self, record: &CapabilityRecord, conversation: i64) -> Result<bool, StoreError> {
+    fn capability(
+        &mut self,
+        record: &CapabilityRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
         let signals = serde_json::to_string(&record.capabilities.signals).map_err(other)?;
         let notes = serde_json::to_string(&record.capabilities.notes).map_err(other)?;
+        // Each delivery declares again what the one before it did.
+        let all = format!(
+            "{}\n{}\n{signals}\n{notes}",
+            record.capabilities.schema_version,
+            record.capabilities.provider.as_str()
+        );
+        let hash = Digest::of(all.as_bytes());
+        let told = self.declared.get(&conversation);
+        if told.is_some_and(|(held, since)| *held == hash && *since <= record.observed_at) {
+            return Ok(false);
+        }
+        self.declared.insert(conversation, (hash, record.observed_at.clone()));
         self.run(
             "INSERT INTO capability
                (conversation, provider, schema_version, signals, notes, observed_at, source,
@@ -442,6 +480,7 @@ impl<'a> Writer<'a> {
     /// Moves the counters; the span of activity is that of the events as they are now, since an
     /// event can move (another sighting) or go (a replay).
     pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
+        self.flush_facts()?;
         for (id, delta) in std::mem::take(&mut self.deltas) {
             self.run(
                 "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
