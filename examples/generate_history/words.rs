@@ -87,19 +87,10 @@ pub struct Pools {
 impl Pools {
     pub fn new(chance: &mut Chance) -> Self {
         let words: Vec<String> = (0..3_000).map(|_| chance.word()).collect();
-        let fill = |chance: &mut Chance, line: &dyn Fn(&mut Chance, &mut dyn FnMut(&mut Chance) -> String) -> String| {
-            let mut pool = String::with_capacity(POOL_BYTES + 200);
-            let mut word = |c: &mut Chance| words.get(c.below(words.len())).cloned().unwrap_or_default();
-            while pool.len() < POOL_BYTES {
-                pool.push_str(&line(chance, &mut word));
-                pool.push_str("\\n");
-            }
-            pool
-        };
         Self {
-            prose: fill(chance, &prose_line),
-            code: fill(chance, &code_line),
-            output: fill(chance, &output_line),
+            prose: fill(chance, &words, prose_line),
+            code: fill(chance, &words, code_line),
+            output: fill(chance, &words, output_line),
             base64: chance.letters(ALNUM, POOL_BYTES),
         }
     }
@@ -115,9 +106,11 @@ impl Pools {
         let mut left = length;
         while left > 0 {
             let from = chance.below(pool.len() / 2);
-            // Behind the next line break, so that a slice does not begin inside an escape.
-            let rest = pool.get(from..).unwrap_or_default();
-            let rest = rest.find("\\n").and_then(|at| rest.get(at + 2..)).unwrap_or(rest);
+            let mut rest = pool.get(from..).unwrap_or_default();
+            if style != Style::Base64 {
+                // Behind the next line break, so that a slice does not begin inside an escape.
+                rest = rest.find("\\n").and_then(|at| rest.get(at + 2..)).unwrap_or(rest);
+            }
             let mut take = left.min(rest.len());
             while take > 0 && rest.as_bytes().get(take - 1) == Some(&b'\\') {
                 take -= 1;
@@ -131,27 +124,43 @@ impl Pools {
     }
 }
 
-type Word<'a> = &'a mut dyn FnMut(&mut Chance) -> String;
+/// Lines of one kind until the pool is full.
+fn fill(
+    chance: &mut Chance,
+    words: &[String],
+    line: fn(&mut Chance, &[String]) -> String,
+) -> String {
+    let mut pool = String::with_capacity(POOL_BYTES + 200);
+    while pool.len() < POOL_BYTES {
+        pool.push_str(&line(chance, words));
+        pool.push_str("\\n");
+    }
+    pool
+}
 
-fn prose_line(chance: &mut Chance, word: Word<'_>) -> String {
+fn one_of<'a>(chance: &mut Chance, words: &'a [String]) -> &'a str {
+    words.get(chance.below(words.len())).map_or("", String::as_str)
+}
+
+fn prose_line(chance: &mut Chance, words: &[String]) -> String {
     let mut line = String::new();
     for nth in 0..8 + chance.below(16) {
         if nth > 0 {
             line.push_str(if chance.below(12) == 0 { ", " } else { " " });
         }
-        line.push_str(&word(chance));
+        line.push_str(one_of(chance, words));
     }
     line.push('.');
     line
 }
 
-fn code_line(chance: &mut Chance, word: Word<'_>) -> String {
+fn code_line(chance: &mut Chance, words: &[String]) -> String {
     let indent = "    ".repeat(chance.below(4));
-    let (a, b, c) = (word(chance), word(chance), word(chance));
+    let (a, b, c) = (one_of(chance, words), one_of(chance, words), one_of(chance, words));
     let number = chance.below(10_000);
     match chance.below(8) {
         0 => format!("{indent}let {a}_{b} = {c}::{a}({number})?;"),
-        1 => format!("{indent}// {a} {b} {c} {}", word(chance)),
+        1 => format!("{indent}// {a} {b} {c} {}", one_of(chance, words)),
         2 => format!("{indent}\\\"{a}-{b}\\\": \\\"{c}/{b}.{a}\\\","),
         3 => format!("{indent}if {a}.{b}() == Some(&{c}) {{"),
         4 => format!("{indent}}}"),
@@ -161,20 +170,32 @@ fn code_line(chance: &mut Chance, word: Word<'_>) -> String {
     }
 }
 
-fn output_line(chance: &mut Chance, word: Word<'_>) -> String {
-    let (a, b) = (word(chance), word(chance));
+fn output_line(chance: &mut Chance, words: &[String]) -> String {
+    let (a, b) = (one_of(chance, words), one_of(chance, words));
     match chance.below(8) {
-        0 => format!("{}  {a}/{b}.rs:{}: {}", chance.hex(8), chance.below(900), word(chance)),
+        0 => format!(
+            "{}  {a}/{b}.rs:{}: {}",
+            chance.hex(8),
+            chance.below(900),
+            one_of(chance, words)
+        ),
         1 => format!(
             "-rw-r--r-- 1 {a} {b} {} Nov 12 10:{:02} {b}.txt",
             chance.below(90_000),
             chance.below(60)
         ),
-        2 => format!("test {a}::{b}::{} ... ok", word(chance)),
+        2 => format!("test {a}::{b}::{} ... ok", one_of(chance, words)),
         3 => format!("   Compiling {a}-{b} v0.{}.{}", chance.below(30), chance.below(12)),
-        4 => format!("warning: unused {a}: `{b}` at /home/{a}/src/{b}/{}.rs", word(chance)),
+        4 => {
+            format!("warning: unused {a}: `{b}` at /home/{a}/src/{b}/{}.rs", one_of(chance, words))
+        }
         5 => format!("commit {} {a} {b}", chance.hex(40)),
-        6 => format!("{:>6}  {a} {b} {} {}", chance.below(2_000), word(chance), word(chance)),
-        _ => prose_line(chance, word),
+        6 => format!(
+            "{:>6}  {a} {b} {} {}",
+            chance.below(2_000),
+            one_of(chance, words),
+            one_of(chance, words)
+        ),
+        _ => prose_line(chance, words),
     }
 }
