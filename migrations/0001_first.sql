@@ -130,9 +130,10 @@ CREATE TABLE evidence (
   order_us     INTEGER NOT NULL,
   purged       INTEGER NOT NULL DEFAULT 0
 );
-CREATE UNIQUE INDEX evidence_uid ON evidence (uid, source, generation);
+-- Source first: ids are spread evenly, and an index that begins with them would be written all over
+-- by each transaction.
+CREATE UNIQUE INDEX evidence_source ON evidence (source, generation, uid);
 CREATE INDEX evidence_conversation ON evidence (conversation, order_us);
-CREATE INDEX evidence_source ON evidence (source, generation);
 
 CREATE TABLE claim (
   id           INTEGER PRIMARY KEY,
@@ -152,9 +153,8 @@ CREATE TABLE claim (
   claimed_at   TEXT NOT NULL,
   order_us     INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX claim_uid ON claim (uid, source, generation);
+CREATE UNIQUE INDEX claim_source ON claim (source, generation, uid);
 CREATE INDEX claim_conversation ON claim (conversation, order_us);
-CREATE INDEX claim_source ON claim (source, generation);
 
 CREATE TABLE usage (
   id           INTEGER PRIMARY KEY,
@@ -181,9 +181,8 @@ CREATE TABLE usage (
   observed_at  TEXT,
   order_us     INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation);
+CREATE UNIQUE INDEX usage_source ON usage (source, generation, uid);
 CREATE INDEX usage_conversation ON usage (conversation);
-CREATE INDEX usage_source ON usage (source, generation);
 
 CREATE TABLE lineage (
   conversation INTEGER NOT NULL REFERENCES conversation (id),
