@@ -39,6 +39,7 @@ deny:
 	@if command -v cargo-deny > /dev/null; then cargo deny --offline check licenses sources bans; \
 	else echo "cargo-deny is not installed: skipped"; fi
 
+# Figures beside the budgets; BENCH_SIZE_MB=64 for a quick run. See docs/performance.md.
 bench: build
 	scripts/bench.sh $(DIST)
 

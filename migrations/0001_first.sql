@@ -145,7 +145,9 @@ CREATE TABLE evidence (
   order_us     INTEGER NOT NULL,
   purged       INTEGER NOT NULL DEFAULT 0
 );
-CREATE UNIQUE INDEX evidence_uid ON evidence (uid, source, generation);
+-- Source first: ids are spread evenly, and an index that begins with them would be written all over
+-- by each transaction.
+CREATE UNIQUE INDEX evidence_uid ON evidence (source, generation, uid);
 CREATE INDEX evidence_conversation ON evidence (conversation, order_us);
 CREATE INDEX evidence_source ON evidence (source, generation, offset);
 
@@ -168,7 +170,7 @@ CREATE TABLE claim (
   claimed_at   TEXT NOT NULL,
   order_us     INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX claim_uid ON claim (uid, source, generation);
+CREATE UNIQUE INDEX claim_uid ON claim (source, generation, uid);
 CREATE INDEX claim_conversation ON claim (conversation, order_us);
 CREATE INDEX claim_source ON claim (source, generation, offset);
 
@@ -205,9 +207,8 @@ CREATE TABLE usage (
   at_us        INTEGER NOT NULL,
   order_us     INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX usage_uid ON usage (uid, source, generation, offset, path);
+CREATE UNIQUE INDEX usage_source ON usage (source, generation, offset, uid, path);
 CREATE INDEX usage_conversation ON usage (conversation);
-CREATE INDEX usage_source ON usage (source, generation);
 
 -- What was worked out from usage reports and kept, with a hash of the sources it was worked out from.
 CREATE TABLE derived (

@@ -128,7 +128,7 @@ fn take_frame(
     } else {
         drained.torn += 1;
     }
-    let sealer = Sealer::new(recorder.namespace(), Provider::Unknown, "");
+    let mut sealer = Sealer::new(recorder.namespace(), Provider::Unknown, "");
     let line = Line { offset: end, length: 0, hash: Digest::of(b""), received: None };
     // Two segments can be damaged at the same place; each counts.
     let loss = LossDraft::one(None, damage, "journal", segment);
@@ -159,7 +159,12 @@ fn seal_delivery(
         let loss = LossDraft::one(None, LossReason::Unrecognized, &tag, "");
         delivery.messages.push(Message::Loss(loss));
     }
-    let id = seen.payload_id(&hash, delivery.at_us, recorder)?;
+    // The store is asked only where something has no id of its own.
+    let id = if delivery.messages.iter().any(lacks_id) {
+        seen.payload_id(&hash, delivery.at_us, recorder)?
+    } else {
+        String::new()
+    };
     let records = sealer.seal(delivery.messages, &line, &NativeId::new("payload", id));
     let batch = batch_for(batches, &delivery.provider);
     batch.records.extend(records);
@@ -167,6 +172,14 @@ fn seal_delivery(
         batch.ignored.add(&reason, 1);
     }
     Ok(())
+}
+
+fn lacks_id(message: &Message) -> bool {
+    match message {
+        Message::Event(draft) => draft.native.is_record(),
+        Message::Evidence(draft) => draft.event_native.is_record(),
+        _ => false,
+    }
 }
 
 fn batch_for<'a>(batches: &'a mut BTreeMap<String, Batch>, provider: &str) -> &'a mut Batch {

@@ -24,6 +24,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// Batches that may wait for the writer.
 const WAITING_BATCHES: usize = 8;
 
+/// Rows after which the writer stops gathering batches into one call; the recorder gives the lock
+/// away between two of them.
+const GROUP_ROWS_MAX: usize = 4 * BATCH_ROWS_MAX;
+
 /// What to ingest and how.
 pub struct Ingest<'a> {
     pub files: &'a dyn Files,
@@ -246,7 +250,7 @@ impl Ingest<'_> {
                     }
                     Said::Done { job, end } => done.push((job, end)),
                 }
-                next = if rows < BATCH_ROWS_MAX { receiver.try_recv().ok() } else { None };
+                next = if rows < GROUP_ROWS_MAX { receiver.try_recv().ok() } else { None };
             }
             self.store(&group, recorder, summary, &mut overtaken)?;
             let mut ends = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::known::Matched;
 use super::reading::Reading;
-use super::recognise::{Recognised, recognise};
+use super::recognise::{Recognised, recognise_and_keep};
 use super::resume::{ReadOptions, Target, open_reading};
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::Files;
@@ -32,7 +32,8 @@ pub fn open(
     if file.unfinished {
         return Ok(Opened::Unfinished);
     }
-    let (family, format) = match recognise(files, families, &file.path)? {
+    let (recognised, head) = recognise_and_keep(files, families, &file.path)?;
+    let (family, format) = match recognised {
         Recognised::As(family, format) => (family, format),
         Recognised::Empty => return Ok(Opened::Empty),
         Recognised::Unfinished => return Ok(Opened::Unfinished),
@@ -41,7 +42,10 @@ pub fn open(
     let (known, verified) = (file.known.as_ref(), file.verified);
     let target = Target { path: &file.path, stat: &file.stat, known, verified };
     match open_reading(files, family, &format, &target, options) {
-        Ok(Some(reading)) => Ok(Opened::Reading(Box::new(reading))),
+        Ok(Some(mut reading)) => {
+            reading.known_head(head);
+            Ok(Opened::Reading(Box::new(reading)))
+        }
         Ok(None) => Ok(Opened::NotRecognised),
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Opened::Unfinished),
         Err(e) => Err(e),

@@ -104,10 +104,19 @@ pub(super) fn short_text(held: &mut String) -> usize {
 
 /// Redacts and cuts one text in place.
 fn string(held: &mut String) -> Cut {
+    cut_string(held, false)
+}
+
+/// Cuts one text in place, and redacts it where it is not `clean`, or is no longer what was judged
+/// clean: a cut can bring parts together.
+fn cut_string(held: &mut String, clean: bool) -> Cut {
     let before = held.len();
     if let Some(blob) = redact::data_blob(held) {
         *held = blob_mark(held, blob.kind());
         return Cut { bytes: 0 };
+    }
+    if clean && before <= TEXT_BYTES_MAX {
+        return Cut::default();
     }
     let (window, _) =
         text::cap_to(held, TEXT_BYTES_MAX + 2 * SLACK_BYTES, TEXT_TAIL_BYTES + SLACK_BYTES);
@@ -158,18 +167,19 @@ fn blob_mark(data: &str, kind: &str) -> String {
 
 /// Redacts and cuts one JSON field in place.
 fn json(root: &mut Value) -> Cut {
-    redact::value(root);
+    // Identifiers were not judged as texts are.
+    let clean = !redact::value(root).identifiers;
     let mut budget = FIELD_BYTES_MAX;
     let mut cut = Cut::default();
     // Depth is bounded by the parser (and by the repair), so plain recursion is safe here.
-    walk(root, &mut budget, &mut cut);
+    walk(root, clean, &mut budget, &mut cut);
     cut
 }
 
-fn walk(value: &mut Value, budget: &mut usize, cut: &mut Cut) {
+fn walk(value: &mut Value, clean: bool, budget: &mut usize, cut: &mut Cut) {
     match value {
         Value::String(held) => {
-            cut.bytes += string(held).bytes;
+            cut.bytes += cut_string(held, clean).bytes;
             if held.len() > *budget {
                 cut.bytes += held.len();
                 *held = text::cut_mark(held.len());
@@ -184,7 +194,7 @@ fn walk(value: &mut Value, budget: &mut usize, cut: &mut Cut) {
                     break;
                 }
                 kept += 1;
-                walk(item, budget, cut);
+                walk(item, clean, budget, cut);
             }
             for gone in items.drain(kept..) {
                 cut.bytes += gone.to_string().len();
@@ -199,7 +209,7 @@ fn walk(value: &mut Value, budget: &mut usize, cut: &mut Cut) {
                     continue;
                 }
                 *budget = budget.saturating_sub(key.len());
-                walk(item, budget, cut);
+                walk(item, clean, budget, cut);
             }
             for key in gone {
                 cut.bytes += map.remove(&key).map_or(0, |v| v.to_string().len());

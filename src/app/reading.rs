@@ -5,8 +5,9 @@
 //! taken when it is complete, otherwise withheld, located, and tried again.
 
 use super::prepare::prepare;
+use super::recognise::Head;
 use super::seal::{Line, Sealer, SealerState};
-use crate::base::hash::{Digest, Hasher};
+use crate::base::hash::Digest;
 use crate::base::json::{self, Found};
 use crate::base::limits::{
     BATCH_ROWS_MAX, DOCUMENT_BYTES_MAX, PREFIX_WINDOW_BYTES, READ_CHUNK_BYTES,
@@ -60,6 +61,8 @@ pub type Sink<'a> = &'a mut dyn FnMut(Batch) -> bool;
 /// A file being read.
 pub struct Reading {
     path: PathBuf,
+    /// The file's name, for values that name no conversation.
+    hint: String,
     format: SourceFormat,
     adapter: Box<dyn AgentAdapter>,
     sealer: Sealer,
@@ -78,6 +81,8 @@ pub struct Reading {
     pending_bytes: u64,
     ignored: Tally,
     stats: ReadStats,
+    /// What was decoded already to recognise the file.
+    head: Head,
     /// Native id of the conversation that the file was last seen to be about; damage belongs to it.
     about: Option<String>,
 }
@@ -94,8 +99,10 @@ impl Reading {
         replay: i64,
     ) -> Self {
         let sealer = Sealer::new(namespace, adapter.provider(), adapter.adapter_version());
+        let hint = path.file_stem().map(|s| s.to_string_lossy().into_owned());
         Self {
             path: path.to_owned(),
+            hint: hint.unwrap_or_else(|| "unknown".to_owned()),
             format,
             adapter,
             sealer,
@@ -111,8 +118,14 @@ impl Reading {
             pending_bytes: 0,
             ignored: Tally::default(),
             stats: ReadStats::default(),
+            head: Head::default(),
             about: None,
         }
+    }
+
+    /// Takes over what was decoded already to recognise the file.
+    pub fn known_head(&mut self, head: Head) {
+        self.head = head;
     }
 
     /// The decoder that a watermark's state belongs to.
@@ -276,7 +289,8 @@ impl Reading {
 
     fn line(&mut self, offset: u64, bytes: &[u8]) {
         let hash = self.count_line(bytes);
-        let (found, refused) = json::values(bytes);
+        let known = self.head.take(offset, &hash);
+        let (found, refused) = known.unwrap_or_else(|| json::values(bytes));
         if let Some(refused) = refused {
             self.quarantine(offset, bytes, &hash, refused.as_str());
         }
@@ -340,8 +354,7 @@ impl Reading {
         if let Some(repair) = found.repaired {
             self.loss(LossDraft::one(None, LossReason::LineRepaired, repair, ""), line);
         }
-        let hint = self.path.file_stem().map(|s| s.to_string_lossy().into_owned());
-        match self.adapter.normalize(hint.as_deref().unwrap_or("unknown"), &found.value) {
+        match self.adapter.normalize(&self.hint, &found.value) {
             NormalizationOutcome::Messages(mut messages) => {
                 prepare(&mut messages);
                 for message in &messages {
@@ -472,10 +485,7 @@ fn place_of(line: &Line) -> Place {
 }
 
 fn link(chain: &Digest, hash: &Digest) -> Digest {
-    let mut hasher = Hasher::new();
-    hasher.update(chain.as_bytes());
-    hasher.update(hash.as_bytes());
-    hasher.digest()
+    Digest::of([*chain.as_bytes(), *hash.as_bytes()].as_flattened())
 }
 
 /// Hashes of the first and of the last window of a file's first `offset` bytes; none for a

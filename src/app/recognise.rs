@@ -1,6 +1,7 @@
 //! What a file is, by its content: the first values are shown to each adapter family.
 
-use crate::base::json;
+use crate::base::hash::Digest;
+use crate::base::json::{self, Found, Refused};
 use crate::base::limits::{
     DOCUMENT_BYTES_MAX, READ_CHUNK_BYTES, SAMPLE_BYTES_MAX, SAMPLE_VALUES_MAX,
 };
@@ -8,6 +9,7 @@ use crate::base::lines::{Lines, Piece};
 use crate::ports::agent::{AgentFamily, SourceFormat, SourceSample};
 use crate::ports::files::Files;
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -32,34 +34,87 @@ pub fn recognise<'a>(
     families: &'a [Box<dyn AgentFamily>],
     path: &Path,
 ) -> io::Result<Recognised<'a>> {
-    let is_document = path.extension().is_some_and(|e| e == "json");
-    let values = match if is_document { document(files, path)? } else { head(files, path)? } {
-        Head::Values(values) => values,
-        Head::Blank => return Ok(Recognised::Empty),
-        Head::Begun => return Ok(Recognised::Unfinished),
-    };
-    let sample = SourceSample { path, values: &values };
-    for family in families {
-        if let Some(format) = family.recognise(&sample) {
-            return Ok(Recognised::As(family.as_ref(), format));
-        }
-    }
-    Ok(Recognised::No)
+    recognise_and_keep(files, families, path).map(|(recognised, _)| recognised)
 }
 
-/// The beginning of a file.
-enum Head {
-    Values(Vec<Value>),
+/// As [`recognise`], with what was decoded, so that reading on need not decode it again.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn recognise_and_keep<'a>(
+    files: &dyn Files,
+    families: &'a [Box<dyn AgentFamily>],
+    path: &Path,
+) -> io::Result<(Recognised<'a>, Head)> {
+    let is_document = path.extension().is_some_and(|e| e == "json");
+    let head = match if is_document { document(files, path)? } else { head(files, path)? } {
+        Beginning::Values(head) => head,
+        Beginning::Blank => return Ok((Recognised::Empty, Head::default())),
+        Beginning::Begun => return Ok((Recognised::Unfinished, Head::default())),
+    };
+    let sample = SourceSample { path, values: head.values.as_slice() };
+    for family in families {
+        if let Some(format) = family.recognise(&sample) {
+            return Ok((Recognised::As(family.as_ref(), format), head));
+        }
+    }
+    Ok((Recognised::No, head))
+}
+
+/// What a file begins with.
+enum Beginning {
+    Values(Head),
     /// Only white space.
     Blank,
     /// Not one value, but what may become one.
     Begun,
 }
 
-/// The first values of a file of lines.
-fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
+/// The decoded first lines of a file.
+#[derive(Debug, Default)]
+pub struct Head {
+    lines: VecDeque<HeadLine>,
+    values: std::vec::IntoIter<Value>,
+}
+
+/// One line: where it stood, what it was, and the frames of its values, which stand in `Head`.
+#[derive(Debug)]
+struct HeadLine {
+    offset: u64,
+    hash: Digest,
+    frames: Vec<Found>,
+    refused: Option<Refused>,
+}
+
+impl Head {
+    /// Decodes a line and keeps it.
+    fn add(&mut self, offset: u64, bytes: &[u8], values: &mut Vec<Value>) {
+        let (mut frames, refused) = json::values(bytes);
+        values.extend(frames.iter_mut().map(|found| found.value.take()));
+        self.lines.push_back(HeadLine { offset, hash: Digest::of(bytes), frames, refused });
+    }
+
+    /// The values of the line at `offset` if it is the next one kept and has this hash still; else
+    /// nothing, and nothing any more: the file is not what it was, or is read from further on.
+    pub fn take(&mut self, offset: u64, hash: &Digest) -> Option<(Vec<Found>, Option<Refused>)> {
+        let line = self.lines.pop_front()?;
+        if line.offset != offset || line.hash != *hash {
+            *self = Self::default();
+            return None;
+        }
+        let mut found = line.frames;
+        for found in &mut found {
+            found.value = self.values.next().unwrap_or_default();
+        }
+        Some((found, line.refused))
+    }
+}
+
+/// The first lines of a file.
+fn head(files: &dyn Files, path: &Path) -> io::Result<Beginning> {
     let limited = files.open(path, 0)?.take(SAMPLE_BYTES_MAX as u64);
     let mut lines = Lines::new(limited, 0, SAMPLE_BYTES_MAX, READ_CHUNK_BYTES);
+    let mut head = Head::default();
     let mut values = Vec::new();
     let (mut blank, mut ends_early) = (true, false);
     while values.len() < SAMPLE_VALUES_MAX {
@@ -72,12 +127,12 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
             }
             Err(e) => return Err(e),
         };
-        let Piece::Line { bytes, .. } = piece else {
+        let Piece::Line { offset, bytes } = piece else {
             blank = false;
             continue;
         };
         blank &= bytes.trim_ascii().is_empty();
-        values.extend(json::values(bytes).0.into_iter().map(|f| f.value));
+        head.add(offset, bytes, &mut values);
     }
     let mut begun = ends_early;
     if values.len() < SAMPLE_VALUES_MAX
@@ -88,23 +143,23 @@ fn head(files: &dyn Files, path: &Path) -> io::Result<Head> {
         blank &= text.is_empty();
         values.extend(json::values(rest).0.into_iter().map(|f| f.value));
     }
-    Ok(match (values.is_empty(), blank) {
-        (true, true) if ends_early => Head::Begun,
-        (true, true) => Head::Blank,
-        (true, false) if begun => Head::Begun,
-        _ => Head::Values(values),
-    })
+    if values.is_empty() && (blank || begun) {
+        return Ok(if begun { Beginning::Begun } else { Beginning::Blank });
+    }
+    head.values = values.into_iter();
+    Ok(Beginning::Values(head))
 }
 
-/// The values of a whole document; none when it is over the cap.
-fn document(files: &dyn Files, path: &Path) -> io::Result<Head> {
+/// The values of a whole document; none when it is over the cap. It is no line, so none is kept.
+fn document(files: &dyn Files, path: &Path) -> io::Result<Beginning> {
     let mut bytes = Vec::new();
     files.open(path, 0)?.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.trim_ascii().is_empty() {
-        return Ok(Head::Blank);
+        return Ok(Beginning::Blank);
     }
     if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
-        return Ok(Head::Values(Vec::new()));
+        return Ok(Beginning::Values(Head::default()));
     }
-    Ok(Head::Values(json::values(&bytes).0.into_iter().map(|f| f.value).collect()))
+    let values: Vec<Value> = json::values(&bytes).0.into_iter().map(|f| f.value).collect();
+    Ok(Beginning::Values(Head { lines: VecDeque::new(), values: values.into_iter() }))
 }

@@ -5,6 +5,7 @@
 
 use crate::base::hash::Digest;
 use crate::base::ids;
+use crate::base::json::JsonText;
 use crate::base::time::Micros;
 use crate::domain::claims;
 use crate::domain::envelope::{ContentClass, ExtensionEnvelope};
@@ -22,6 +23,7 @@ use crate::domain::record::{
 };
 use crate::domain::usage::{UsageDraft, UsageScope};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Where the drafts of one native value stand.
@@ -47,6 +49,8 @@ pub struct Sealer {
     provider: Provider,
     adapter_version: String,
     state: SealerState,
+    /// The conversation named last: most records of a source are of one.
+    last: Option<Arc<ConversationRef>>,
 }
 
 impl Sealer {
@@ -57,6 +61,7 @@ impl Sealer {
             provider,
             adapter_version: adapter_version.to_owned(),
             state: SealerState::default(),
+            last: None,
         }
     }
 
@@ -71,13 +76,18 @@ impl Sealer {
     }
 
     /// The canonical key and row of a native conversation id; `None` when it is blank.
-    pub fn conversation(&self, native_id: &str) -> Option<ConversationRef> {
+    pub fn conversation(&mut self, native_id: &str) -> Option<Arc<ConversationRef>> {
+        if let Some(last) = self.last.as_ref().filter(|last| last.native_id == native_id) {
+            return Some(Arc::clone(last));
+        }
         let key = ConversationKey::new(self.provider.clone(), &self.namespace, native_id).ok()?;
-        Some(ConversationRef {
+        let of = Arc::new(ConversationRef {
             key: key.to_string(),
             provider: self.provider.as_str().to_owned(),
             native_id: native_id.to_owned(),
-        })
+        });
+        self.last = Some(Arc::clone(&of));
+        Some(of)
     }
 
     /// Seals the messages of one native value. `records_id` names things without a native id.
@@ -116,7 +126,7 @@ impl Sealer {
                 }
                 Message::Lineage(draft) => {
                     place.path.clone_from(&draft.path);
-                    let related = self.conversation(&draft.related).map(|c| c.key);
+                    let related = self.conversation(&draft.related).map(|c| c.key.clone());
                     if let Some(related) = related {
                         let body =
                             Body::Lineage(LineageRecord { relation: draft.relation, related });
@@ -146,7 +156,7 @@ impl Sealer {
         out
     }
 
-    fn push(&self, native_id: &str, place: Place, body: Body, out: &mut Vec<Sealed>) {
+    fn push(&mut self, native_id: &str, place: Place, body: Body, out: &mut Vec<Sealed>) {
         match self.conversation(native_id) {
             Some(conversation) => {
                 out.push(Sealed { conversation: Some(conversation), place, body });
@@ -211,7 +221,7 @@ impl Sealer {
             Vec::new()
         };
         let heuristic = native.space == "payload";
-        let record = EventRecord {
+        let mut record = EventRecord {
             id,
             kind: draft.kind,
             native,
@@ -220,16 +230,18 @@ impl Sealer {
             agent_id: draft.agent_id,
             outcome: draft.outcome,
             tool_name: draft.tool_name,
-            tool_input: draft.tool_input,
-            tool_response: draft.tool_response,
+            tool_input: draft.tool_input.as_ref().map(JsonText::of),
+            tool_response: draft.tool_response.as_ref().map(JsonText::of),
             text: draft.text,
-            raw: draft.raw,
+            raw: draft.raw.as_ref().map(JsonText::of),
             observed_at,
             clock_source,
             order_us,
             rank: draft.channel.rank(),
             heuristic,
+            content: Digest::of(b""),
         };
+        record.content = record.content_of();
         let body = Body::Event(Box::new(record));
         out.push(Sealed { conversation: Some(conversation.clone()), place: place.clone(), body });
         for claim in claims {
@@ -330,7 +342,7 @@ impl Sealer {
             id: ids::derive(&[&event, "evidence", draft.kind.as_str(), &draft.slot]),
             event_id,
             kind: draft.kind,
-            payload: draft.payload,
+            payload: JsonText::of(&draft.payload),
             provenance: draft.provenance,
             source,
             extension: extension.map(|e| e.to_json()),
@@ -370,7 +382,7 @@ impl Sealer {
     }
 
     /// Seals a loss; its conversation may be unknown.
-    pub fn loss(&self, draft: LossDraft, line: &Line, mut place: Place) -> Sealed {
+    pub fn loss(&mut self, draft: LossDraft, line: &Line, mut place: Place) -> Sealed {
         place.path = draft.path;
         let at_us = line.received.map_or(self.state.order_us, |m| m.0);
         Sealed {

@@ -34,17 +34,25 @@ impl Digest {
 
     /// All 64 hex digits.
     pub fn hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(64), |mut out, b| {
-            use fmt::Write as _;
-            let _ = write!(out, "{b:02x}");
-            out
-        })
+        hex_of(&self.0)
     }
 
     /// The first 32 hex digits (128 bits), for names and ids.
     pub fn short_hex(&self) -> String {
-        self.hex().chars().take(32).collect()
+        hex_of(self.0.get(..16).unwrap_or_default())
     }
+}
+
+/// Two lower-case digits a byte. Made for every line that is read, so not by way of a formatter.
+fn hex_of(bytes: &[u8]) -> String {
+    let digit =
+        |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        out.push(digit(byte >> 4));
+        out.push(digit(byte & 15));
+    }
+    out
 }
 
 impl fmt::Debug for Digest {

@@ -16,7 +16,9 @@ pub fn derive(parts: &[&str]) -> Uuid {
     let mut name = String::with_capacity(parts.iter().map(|p| p.len() + 8).sum());
     for part in parts {
         use std::fmt::Write as _;
-        let _ = write!(name, "{}:{part};", part.len());
+        let _ = write!(name, "{}:", part.len());
+        name.push_str(part);
+        name.push(';');
     }
     Uuid::new_v5(&NAMESPACE, name.as_bytes())
 }

@@ -8,6 +8,30 @@
 use super::limits::JSON_DEPTH_MAX;
 use serde_json::Value;
 
+/// A JSON value kept as its text: what is only stored and seldom looked into is held once, in its
+/// shortest form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonText(String);
+
+impl JsonText {
+    /// The text of a value.
+    pub fn of(value: &Value) -> Self {
+        // Text of a value never fails to be made; its `Display` would go by way of a formatter.
+        Self(serde_json::to_string(value).unwrap_or_default())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The value again.
+    pub fn value(&self) -> Value {
+        // The text was made from a value, so it is one.
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
 /// One value found in a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
@@ -52,12 +76,13 @@ pub fn values(line: &[u8]) -> (Vec<Found>, Option<Refused>) {
     if body.is_empty() {
         return (Vec::new(), nul_lead.then_some(Refused::NulRun));
     }
-    if let Ok(value) = serde_json::from_slice::<Value>(body) {
+    // The line as a whole is checked faster than its strings one by one.
+    let Ok(text) = std::str::from_utf8(body) else { return (Vec::new(), Some(Refused::NotUtf8)) };
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
         let length = body.trim_ascii_end().len();
         let repaired = nul_lead.then_some("nul_run");
         return (vec![Found { offset: lead, length, value, repaired }], None);
     }
-    let Ok(text) = std::str::from_utf8(body) else { return (Vec::new(), Some(Refused::NotUtf8)) };
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..) {

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 /// Longest discriminator kept, in characters.
 pub const DISCRIMINATOR_CHARS_MAX: usize = 80;
 
-/// One canonical message of an adapter.
+/// One canonical message of an adapter. In JSON its kind stands outside, `{"event": {...}}`, so that
+/// it is read in one go; a kind inside would have all of it held until the kind is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "record")]
+#[serde(rename_all = "snake_case")]
 pub enum Message {
     Event(EventDraft),
     Evidence(EvidenceDraft),

@@ -10,8 +10,9 @@ use super::payload::EvidenceKind;
 use super::provenance::EvidenceSource;
 use super::usage::UsageDraft;
 use crate::base::hash::Digest;
+use crate::base::json::JsonText;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Where something stands in its source: byte range, hash of those bytes, and path inside.
@@ -41,10 +42,10 @@ pub struct EventRecord {
     pub agent_id: Option<String>,
     pub outcome: Option<Outcome>,
     pub tool_name: Option<String>,
-    pub tool_input: Option<Value>,
-    pub tool_response: Option<Value>,
+    pub tool_input: Option<JsonText>,
+    pub tool_response: Option<JsonText>,
     pub text: Option<String>,
-    pub raw: Option<Value>,
+    pub raw: Option<JsonText>,
     /// RFC 3339; the source's own spelling where it has a time.
     pub observed_at: String,
     pub clock_source: ClockSource,
@@ -54,6 +55,33 @@ pub struct EventRecord {
     pub rank: i64,
     /// True when its identity is a guess (equal payloads without any id).
     pub heuristic: bool,
+    /// Hash of everything that it states, see [`EventRecord::content_of`].
+    pub content: Digest,
+}
+
+impl EventRecord {
+    /// Hash of everything that an event states, its place and times of receipt left out.
+    pub fn content_of(&self) -> Digest {
+        let parts = [
+            self.turn_id.as_deref(),
+            self.call_id.as_deref(),
+            self.agent_id.as_deref(),
+            self.outcome.as_ref().map(|o| o.as_str()),
+            self.tool_name.as_deref(),
+            self.tool_input.as_ref().map(JsonText::as_str),
+            self.tool_response.as_ref().map(JsonText::as_str),
+            self.text.as_deref(),
+            self.raw.as_ref().map(JsonText::as_str),
+        ];
+        let length: usize = parts.iter().flatten().map(|text| text.len()).sum();
+        let mut bytes = Vec::with_capacity(length + 8 * parts.len());
+        for part in parts {
+            let length = part.map_or(u64::MAX, |text| text.len() as u64);
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(part.unwrap_or_default().as_bytes());
+        }
+        Digest::of(&bytes)
+    }
 }
 
 /// Evidence with its id.
@@ -62,7 +90,7 @@ pub struct EvidenceRecord {
     pub id: Uuid,
     pub event_id: Uuid,
     pub kind: EvidenceKind,
-    pub payload: Value,
+    pub payload: JsonText,
     pub provenance: String,
     pub source: EvidenceSource,
     /// The extension envelope as JSON text, numbers as spelled.
@@ -145,7 +173,7 @@ pub struct ConversationRef {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sealed {
     /// `None` for losses and quarantine rows of a source whose conversation is not known.
-    pub conversation: Option<ConversationRef>,
+    pub conversation: Option<Arc<ConversationRef>>,
     pub place: Place,
     pub body: Body,
 }

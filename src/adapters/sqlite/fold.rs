@@ -5,7 +5,6 @@
 //! different outcomes are a disagreement, and it is kept. Third-party messages say something only of
 //! an event that nothing else saw.
 
-use crate::base::hash::{Digest, Hasher};
 use crate::domain::event::Channel;
 
 /// The rank and content of one sighting, as far as the fold needs it.
@@ -61,21 +60,6 @@ pub(super) fn fold(mut said: Vec<Said>) -> Folded {
     };
     let order_us = said.first().map_or(0, |s| s.order_us);
     Folded { outcome, order_us, disagrees: stated.len() > 1 }
-}
-
-/// Hash of everything an event states, its place and times of receipt left out.
-pub(super) fn content_hash(parts: [Option<&str>; 9]) -> Digest {
-    let mut hasher = Hasher::new();
-    for part in parts {
-        match part {
-            Some(text) => {
-                hasher.update(&(text.len() as u64).to_le_bytes());
-                hasher.update(text.as_bytes());
-            }
-            None => hasher.update(&u64::MAX.to_le_bytes()),
-        }
-    }
-    hasher.digest()
 }
 
 #[cfg(test)]

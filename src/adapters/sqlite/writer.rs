@@ -3,10 +3,12 @@
 //! Everything is keyed so that storing a batch again changes nothing. Counters of a conversation
 //! move with the rows they count.
 
-use super::fold::{Said, content_hash, fold};
+use super::fold::{Said, fold};
 use super::open::map;
 use super::rows::place_params;
 use super::write::other;
+use crate::base::hash::Digest;
+use crate::base::json::JsonText;
 use crate::base::time::Micros;
 use crate::domain::event::EventKind;
 use crate::domain::loss::LossReason;
@@ -27,11 +29,18 @@ pub(super) struct Delta {
     pub(super) losses: i64,
 }
 
+/// A stated fact: conversation, name, value.
+type Fact = (i64, &'static str, String);
+
 /// One transaction's view: where its rows go and what they add up to.
 pub(super) struct Writer<'a> {
     pub(super) tx: &'a Transaction<'a>,
     pub(super) conversations: &'a mut HashMap<String, i64>,
     pub(super) deltas: HashMap<i64, Delta>,
+    /// Facts of this batch with the first and last time that they held: many records repeat them.
+    facts: HashMap<Fact, (i64, i64)>,
+    /// Declarations of this batch: how they hash, and the earliest time of each.
+    declared: HashMap<i64, (Digest, String)>,
     pub(super) appended: Appended,
     pub(super) source: i64,
     pub(super) generation: i64,
@@ -48,7 +57,8 @@ impl<'a> Writer<'a> {
         ingress: &'a str,
     ) -> Self {
         let (deltas, appended) = (HashMap::new(), Appended::default());
-        Self { tx, conversations, deltas, appended, source, generation, ingress }
+        let (facts, declared) = (HashMap::new(), HashMap::new());
+        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress }
     }
 
     /// Stores one record.
@@ -61,13 +71,13 @@ impl<'a> Writer<'a> {
             (Body::Event(event), Some(id)) => self.event(sealed, event, id)?,
             (Body::Evidence(evidence), Some(id)) => {
                 let added = self.evidence(sealed, evidence, id)?;
-                let told = (evidence.id.as_bytes(), evidence.payload.to_string());
+                let told = (evidence.id.as_bytes(), evidence.payload.as_str());
                 let held = "SELECT payload = ?4 FROM evidence";
                 if added || self.told_before(held, told)? { added } else { self.taken_id(sealed, id)? }
             }
             (Body::Claim(claim), Some(id)) => {
                 let added = self.claim(sealed, claim, id)?;
-                let told = (claim.id.as_bytes(), claim.text.clone());
+                let told = (claim.id.as_bytes(), claim.text.as_str());
                 let held = "SELECT text = ?4 FROM claim";
                 if added || self.told_before(held, told)? { added } else { self.taken_id(sealed, id)? }
             }
@@ -101,7 +111,7 @@ impl<'a> Writer<'a> {
                     ("title", &turn.title),
                 ] {
                     if let Some(value) = value {
-                        self.fact(id, name, value, at)?;
+                        self.fact(id, name, value, at);
                     }
                 }
                 false
@@ -206,7 +216,7 @@ impl<'a> Writer<'a> {
 
     /// Whether a record that was not added says what the one of its id and source says already.
     /// Derived ids always do, or differ by what a fold settles.
-    fn told_before(&self, held: &str, told: (&[u8; 16], String)) -> Result<bool, StoreError> {
+    fn told_before(&self, held: &str, told: (&[u8; 16], &str)) -> Result<bool, StoreError> {
         if self.ingress != Ingress::Messages.as_str() {
             return Ok(true);
         }
@@ -235,21 +245,7 @@ impl<'a> Writer<'a> {
     }
 
     fn sighting(&self, sealed: &Sealed, event: &EventRecord, row: i64) -> Result<bool, StoreError> {
-        let json = |v: &Option<serde_json::Value>| v.as_ref().map(ToString::to_string);
-        let (input, response) = (json(&event.tool_input), json(&event.tool_response));
-        let raw = json(&event.raw);
         let outcome = event.outcome.as_ref().map(|o| o.as_str());
-        let content = content_hash([
-            event.turn_id.as_deref(),
-            event.call_id.as_deref(),
-            event.agent_id.as_deref(),
-            outcome,
-            event.tool_name.as_deref(),
-            input.as_deref(),
-            response.as_deref(),
-            event.text.as_deref(),
-            raw.as_deref(),
-        ]);
         let (offset, length, line_hash, path) = place_params(&sealed.place);
         self.run(
             "INSERT OR IGNORE INTO sighting
@@ -269,7 +265,7 @@ impl<'a> Writer<'a> {
                 path,
                 sealed.place.index,
                 event.rank,
-                content.as_bytes().get(..16),
+                event.content.as_bytes().get(..16),
                 self.ingress,
                 event.native.space,
                 event.native.id,
@@ -278,10 +274,10 @@ impl<'a> Writer<'a> {
                 event.agent_id,
                 outcome,
                 event.tool_name,
-                input,
-                response,
+                event.tool_input.as_ref().map(JsonText::as_str),
+                event.tool_response.as_ref().map(JsonText::as_str),
                 event.text,
-                raw,
+                event.raw.as_ref().map(JsonText::as_str),
                 event.observed_at,
                 event.clock_source.as_str(),
                 event.order_us
@@ -321,7 +317,6 @@ impl<'a> Writer<'a> {
         conversation: i64,
     ) -> Result<bool, StoreError> {
         let (offset, length, line_hash, path) = place_params(&sealed.place);
-        let kind = serde_json::to_value(evidence.kind).map_err(other)?;
         let source = serde_json::to_string(&evidence.source).map_err(other)?;
         self.run(
             "INSERT OR IGNORE INTO evidence
@@ -342,8 +337,8 @@ impl<'a> Writer<'a> {
                 path,
                 evidence.rank,
                 self.ingress,
-                kind.as_str(),
-                evidence.payload.to_string(),
+                evidence.kind.as_str(),
+                evidence.payload.as_str(),
                 evidence.provenance,
                 source,
                 evidence.extension,
@@ -439,24 +434,53 @@ impl<'a> Writer<'a> {
         )
     }
 
-    fn fact(&self, conversation: i64, name: &str, value: &str, at: i64) -> Result<(), StoreError> {
-        self.run(
-            "INSERT INTO fact (conversation, name, value, first_us, last_us, source, generation)
-             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6)
-             ON CONFLICT (conversation, name, value, source, generation) DO UPDATE SET
-               first_us = CASE WHEN first_us = 0 THEN excluded.first_us
-                               WHEN excluded.first_us = 0 THEN first_us
-                               ELSE min(first_us, excluded.first_us) END,
-               last_us = max(last_us, excluded.last_us)",
-            params![conversation, name, value, at, self.source, self.generation],
-        )
-        .map(|_| ())
+    /// Notes that a fact held at a time; 0 is no time.
+    fn fact(&mut self, conversation: i64, name: &'static str, value: &str, at: i64) {
+        let (first, last) =
+            self.facts.entry((conversation, name, value.to_owned())).or_insert((at, at));
+        *first = match (*first, at) {
+            (0, other) | (other, 0) => other,
+            (held, at) => held.min(at),
+        };
+        *last = (*last).max(at);
+    }
+
+    fn flush_facts(&mut self) -> Result<(), StoreError> {
+        for ((conversation, name, value), (first, last)) in std::mem::take(&mut self.facts) {
+            self.run(
+                "INSERT INTO fact (conversation, name, value, first_us, last_us, source, generation)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT (conversation, name, value, source, generation) DO UPDATE SET
+                   first_us = CASE WHEN first_us = 0 THEN excluded.first_us
+                                   WHEN excluded.first_us = 0 THEN first_us
+                                   ELSE min(first_us, excluded.first_us) END,
+                   last_us = max(last_us, excluded.last_us)",
+                params![conversation, name, value, first, last, self.source, self.generation],
+            )?;
+        }
+        Ok(())
     }
 
     /// Of several declarations the greatest by text wins, whatever order they came in.
-    fn capability(&self, record: &CapabilityRecord, conversation: i64) -> Result<bool, StoreError> {
+    fn capability(
+        &mut self,
+        record: &CapabilityRecord,
+        conversation: i64,
+    ) -> Result<bool, StoreError> {
         let signals = serde_json::to_string(&record.capabilities.signals).map_err(other)?;
         let notes = serde_json::to_string(&record.capabilities.notes).map_err(other)?;
+        // Each delivery declares again what the one before it did.
+        let all = format!(
+            "{}\n{}\n{signals}\n{notes}",
+            record.capabilities.schema_version,
+            record.capabilities.provider.as_str()
+        );
+        let hash = Digest::of(all.as_bytes());
+        let told = self.declared.get(&conversation);
+        if told.is_some_and(|(held, since)| *held == hash && *since <= record.observed_at) {
+            return Ok(false);
+        }
+        self.declared.insert(conversation, (hash, record.observed_at.clone()));
         self.run(
             "INSERT INTO capability
                (conversation, provider, schema_version, signals, notes, observed_at, source,
@@ -516,6 +540,7 @@ impl<'a> Writer<'a> {
     /// Moves the counters; the span of activity is that of the events as they are now, since an
     /// event can move (another sighting) or go (a replay).
     pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
+        self.flush_facts()?;
         for (id, delta) in std::mem::take(&mut self.deltas) {
             self.run(
                 "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,

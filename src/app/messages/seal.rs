@@ -8,7 +8,9 @@ use super::wire::{EvidenceTold, Told};
 use crate::app::prepare::{prepare, short_text};
 use crate::app::redact;
 use crate::app::seal::Line;
+use crate::base::hash::Digest;
 use crate::base::ids;
+use crate::base::json::JsonText;
 use crate::base::time::Micros;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::envelope::ExtensionEnvelope;
@@ -25,6 +27,7 @@ use crate::domain::usage::UsageDraft;
 use serde::{Deserialize as _, Serialize as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Seals what one record tells of a conversation.
@@ -86,7 +89,7 @@ impl Sealing<'_> {
             return Vec::new();
         };
         let observed_at = draft.observed_at.unwrap_or_default();
-        let record = EventRecord {
+        let mut record = EventRecord {
             id,
             kind: draft.kind,
             native: draft.native,
@@ -95,16 +98,18 @@ impl Sealing<'_> {
             agent_id: draft.agent_id,
             outcome: draft.outcome,
             tool_name: draft.tool_name,
-            tool_input: draft.tool_input,
-            tool_response: draft.tool_response,
+            tool_input: draft.tool_input.as_ref().map(JsonText::of),
+            tool_response: draft.tool_response.as_ref().map(JsonText::of),
             text: draft.text,
-            raw: draft.raw,
+            raw: draft.raw.as_ref().map(JsonText::of),
             order_us: order_us.unwrap_or_else(|| order(&observed_at)),
             observed_at,
             clock_source,
             rank: Channel::Message.rank(),
             heuristic: false,
+            content: Digest::of(b""),
         };
+        record.content = record.content_of();
         // Another telling of the event at the same place of another delivery is another sighting.
         let (_, content) = self.line.hash.as_bytes().split_at(28);
         let index = content.iter().fold(0u32, |sum, b| (sum << 8) | u32::from(*b)) >> 1;
@@ -128,7 +133,7 @@ impl Sealing<'_> {
             id: told.id,
             event_id: told.event_id,
             kind: draft.kind,
-            payload: draft.payload,
+            payload: JsonText::of(&draft.payload),
             provenance: redact::text(&draft.provenance).into_owned(),
             source,
             extension: extension.map(|e| e.to_json()),
@@ -226,12 +231,12 @@ impl Sealing<'_> {
 }
 
 /// The row of a conversation.
-pub(super) fn conversation_ref(key: &ConversationKey) -> ConversationRef {
-    ConversationRef {
+pub(super) fn conversation_ref(key: &ConversationKey) -> Arc<ConversationRef> {
+    Arc::new(ConversationRef {
         key: key.to_string(),
         provider: key.provider().as_str().to_owned(),
         native_id: key.native_id().to_owned(),
-    }
+    })
 }
 
 /// The place of a record.

@@ -74,6 +74,20 @@ pub(super) fn span(bytes: &[u8], mask: u8) -> usize {
     bytes.iter().position(|&byte| !is(byte, mask)).unwrap_or(bytes.len())
 }
 
+/// How many bytes at the front have a class of `mask`, and all the classes that they have.
+#[inline]
+pub(super) fn span_of(bytes: &[u8], mask: u8) -> (usize, u8) {
+    let mut seen = 0;
+    for (length, &byte) in bytes.iter().enumerate() {
+        let class = CLASSES.get(usize::from(byte)).copied().unwrap_or(0);
+        if class & mask == 0 {
+            return (length, seen);
+        }
+        seen |= class;
+    }
+    (bytes.len(), seen)
+}
+
 /// How many bytes at the front are spaces or tabs.
 #[inline]
 pub(super) fn blanks(bytes: &[u8]) -> usize {

@@ -5,7 +5,8 @@
 //! minimum, so a search stays linear whatever the text.
 
 use super::bytes::{
-    ALNUM, DIGIT, HEX, LETTER, MARK, UPPER, WORD, all, any, at, from, is, slice, span, starts_token,
+    ALNUM, DIGIT, HEX, LETTER, LOWER, MARK, UPPER, WORD, all, any, at, from, is, slice, span,
+    starts_token,
 };
 
 /// One kind of issued secret.
@@ -115,34 +116,62 @@ const MIXED_PROBE: usize = 64;
 /// The shortest text that any row, or a web token, can match.
 pub(super) const SHORTEST: usize = 15;
 
+/// Classes that no prefix is made of alone, nor that of a web token: a run of these only holds
+/// none.
+pub(super) const IN_NO_PREFIX: u8 = LOWER | HEX;
+
 /// The rows whose prefix begins with one byte.
 #[derive(Clone, Copy)]
 struct Rows {
     start: u8,
     end: u8,
-    /// The low five bits of the prefixes' second bytes, as a set: most candidates end here.
-    second: u32,
 }
 
 static ROWS: [Rows; 256] = rows();
 
 #[expect(clippy::indexing_slicing, reason = "runs at compile time; out of range does not build")]
 const fn rows() -> [Rows; 256] {
-    let mut table = [Rows { start: 0, end: 0, second: 0 }; 256];
+    let mut table = [Rows { start: 0, end: 0 }; 256];
     let mut i = 0;
     while i < VENDORS.len() {
         let prefix = VENDORS[i].prefix.as_bytes();
+        assert!(!is_lower(prefix), "a prefix of lower-case letters would be passed over");
         let rows = &mut table[prefix[0] as usize];
         if rows.end == 0 {
             rows.start = i as u8;
         }
         assert!(rows.end == 0 || rows.end as usize == i, "rows out of order");
         rows.end = i as u8 + 1;
-        rows.second |= 1 << (prefix[1] & 31);
         i += 1;
     }
-    table[b'e' as usize].second = 1 << (b'y' & 31);
     table
+}
+
+/// For each first byte the low five bits of the prefixes' second bytes, as a set: most candidates
+/// end here.
+static SECONDS: [u32; 256] = seconds();
+
+#[expect(clippy::indexing_slicing, reason = "runs at compile time; out of range does not build")]
+const fn seconds() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < VENDORS.len() {
+        let prefix = VENDORS[i].prefix.as_bytes();
+        table[prefix[0] as usize] |= 1 << (prefix[1] & 31);
+        i += 1;
+    }
+    table[b'e' as usize] |= 1 << (b'y' & 31);
+    table
+}
+
+const fn is_lower(mut bytes: &[u8]) -> bool {
+    while let [first, rest @ ..] = bytes {
+        if !first.is_ascii_lowercase() {
+            return false;
+        }
+        bytes = rest;
+    }
+    true
 }
 
 /// Where an issued secret stands, and which.
@@ -155,22 +184,31 @@ pub(super) struct Found {
 
 /// The first issued secret that begins in `start..end`, which lies within one run of `bytes`.
 pub(super) fn first(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
-    let run = slice(bytes, start, end);
-    for (i, pair) in run.windows(2).enumerate() {
-        let &[byte, second] = pair else { continue };
-        let Some(rows) = ROWS.get(usize::from(byte)) else { continue };
-        if rows.second >> (second & 31) & 1 == 0 {
-            continue;
-        }
-        let found = match byte {
-            b'e' => web_token(bytes, start + i, end),
-            _ => vendor(bytes, start + i, end, *rows),
+    let mut next = start;
+    while let Some(gap) = candidate(slice(bytes, next, end)) {
+        let at = next + gap;
+        let found = match bytes.get(at) {
+            Some(b'e') => web_token(bytes, at, end),
+            Some(&byte) => {
+                ROWS.get(usize::from(byte)).and_then(|rows| vendor(bytes, at, end, *rows))
+            }
+            None => None,
         };
         if found.is_some() {
             return found;
         }
+        next = at + 1;
     }
     None
+}
+
+/// Where the first two bytes of some prefix stand.
+fn candidate(run: &[u8]) -> Option<usize> {
+    let pairs = run.iter().zip(run.iter().skip(1));
+    let may_begin = |first: u8, second: u8| {
+        SECONDS.get(usize::from(first)).is_some_and(|set| set >> (second & 31) & 1 != 0)
+    };
+    pairs.into_iter().position(|(&first, &second)| may_begin(first, second))
 }
 
 fn vendor(bytes: &[u8], start: usize, end: usize, rows: Rows) -> Option<Found> {

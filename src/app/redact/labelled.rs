@@ -6,8 +6,8 @@
 //! part of a value and only an accepted value is measured to its end, so a pass stays linear.
 
 use super::bytes::{
-    ALNUM, DIGIT, LETTER, LOWER, MARK, UPPER, WORD, all, any, at, blanks, find, from, is, one_of,
-    repeats, slice, span, starts_token,
+    ALNUM, DIGIT, JOIN, LETTER, LOWER, MARK, TRIGGER, UPPER, WORD, all, any, at, blanks, find,
+    from, is, one_of, repeats, slice, span, starts_token,
 };
 use super::detectors::Found;
 use super::names::{self, NAME_MAX, Promise};
@@ -21,6 +21,26 @@ pub(super) enum Step {
     /// A marker of an earlier redaction, or a certificate, which ends there.
     Skip(usize),
     Redact(Found),
+}
+
+/// Whether `after_run` finds nothing for sure: two bytes behind the run, and the classes of its
+/// own bytes, tell so for nearly every word. A doubt is no.
+#[inline]
+pub(super) fn is_unbound(bytes: &[u8], start: usize, end: usize, classes: u8) -> bool {
+    let second = at(bytes, end + 1);
+    match at(bytes, end) {
+        b' ' | b'\t' => {
+            // `-----BEGIN` and `bearer` end in these; a flag begins with a byte that joins.
+            let last = end.checked_sub(1).map_or(0, |last| at(bytes, last));
+            classes & JOIN == 0
+                && !matches!(last, b'N' | b'r' | b'R')
+                && !matches!(second, b' ' | b'\t' | b':' | b'=')
+        }
+        b'"' | b'\'' | b'`' => !matches!(second, b']' | b' ' | b'\t' | b':' | b'=' | b','),
+        b'\\' => second != b'\\' && !values::is_quote(second),
+        b'>' => start.checked_sub(1).map(|before| at(bytes, before)) != Some(b'<'),
+        byte => !is(byte, TRIGGER),
+    }
 }
 
 /// Looks at what follows the run `bytes[start..end]`.

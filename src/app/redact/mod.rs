@@ -22,7 +22,7 @@ mod tests;
 use std::borrow::Cow;
 
 pub use blob::{Blob, data_blob};
-pub use walk::value;
+pub use walk::{Walked, value};
 
 /// `s` without its secrets; borrowed where it holds none. Redacting again changes nothing.
 pub fn text(s: &str) -> Cow<'_, str> {

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{RUN, TRIGGER, at, from, is, span};
+use super::bytes::{DIGIT, RUN, UPPER, from, is, span_of};
 use super::detectors::{self, Found};
 use super::entropy;
 use super::labelled::{self, Step};
@@ -41,19 +41,40 @@ fn pass(text: &str, mode: Mode) -> Option<(String, usize)> {
     let mut next = 0;
     while let Some(gap) = from(bytes, next).iter().position(|&byte| is(byte, RUN)) {
         let start = next + gap;
-        let end = start + span(from(bytes, start), RUN);
-        next = run(bytes, start, end, mode, &mut cut);
+        let (length, classes) = span_of(from(bytes, start), RUN);
+        let end = start + length;
+        // Most runs are words in a sentence or in code: no secret, and nothing bound to them.
+        let word = length < detectors::SHORTEST || classes & !detectors::IN_NO_PREFIX == 0;
+        let unbound = labelled::is_unbound(bytes, start, end, classes);
+        next = if word && unbound {
+            end
+        } else {
+            run(bytes, Run { start, end, classes, word, unbound }, mode, &mut cut)
+        };
     }
     cut.finish()
 }
 
+/// The longest stretch of token bytes, and what one look at its bytes says.
+struct Run {
+    start: usize,
+    end: usize,
+    /// All classes of its bytes.
+    classes: u8,
+    /// Holds no issued secret for sure.
+    word: bool,
+    /// Has no value behind it for sure.
+    unbound: bool,
+}
+
 /// Judges one run; returns where to go on.
-fn run(bytes: &[u8], start: usize, end: usize, mode: Mode, cut: &mut Cut<'_>) -> usize {
+fn run(bytes: &[u8], run: Run, mode: Mode, cut: &mut Cut<'_>) -> usize {
+    let Run { start, end, classes, .. } = run;
     let count = cut.count;
-    if end - start >= detectors::SHORTEST {
+    if !run.word {
         issued(bytes, start, end, cut);
     }
-    if cut.count == count && is(at(bytes, end), TRIGGER) {
+    if cut.count == count && !run.unbound {
         match labelled::after_run(bytes, start, end) {
             Some(Step::Skip(end)) => return end,
             Some(Step::Redact(found)) => {
@@ -63,7 +84,8 @@ fn run(bytes: &[u8], start: usize, end: usize, mode: Mode, cut: &mut Cut<'_>) ->
             None => {}
         }
     }
-    let long = end - start >= entropy::LEAST && mode == Mode::Text;
+    let mixed = classes & UPPER != 0 && classes & DIGIT != 0;
+    let long = mixed && end - start >= entropy::LEAST && mode == Mode::Text;
     if cut.count == count && long && entropy::is_secret(bytes, start, end) {
         cut.out(Found { start, end, kind: "high_entropy" });
     }

@@ -19,13 +19,26 @@ enum Place {
     Secret,
 }
 
-/// Redacts every decoded string and object key of `root`; returns how many secrets were cut out.
-pub fn value(root: &mut Value) -> usize {
+/// What a walk met.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Walked {
+    /// Secrets cut out.
+    pub count: usize,
+    /// Whether strings stood behind keys of identifiers; these were not judged by entropy.
+    pub identifiers: bool,
+}
+
+/// Redacts every decoded string and object key of `root`.
+pub fn value(root: &mut Value) -> Walked {
     let mut count = 0;
+    let mut identifiers = false;
     let mut open = vec![(root, Place::Plain)];
     while let Some((value, place)) = open.pop() {
         match value {
-            Value::String(text) => count += string(text, place),
+            Value::String(text) => {
+                identifiers |= place == Place::Identifier;
+                count += string(text, place);
+            }
             Value::Array(items) => {
                 let mut flagged = false;
                 for item in items {
@@ -41,13 +54,14 @@ pub fn value(root: &mut Value) -> usize {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-    count
+    Walked { count, identifiers }
 }
 
 fn place_of(key: &str) -> Place {
     // The kind in a marker ends like the name of a secret; what follows the marker is the name.
     let unmarked = |tail: &str| tail.find(']').map(|end| end + 1);
-    let key = match key.rsplit_once("[REDACTED:") {
+    let marked = if key.contains('[') { key.rsplit_once("[REDACTED:") } else { None };
+    let key = match marked {
         Some((_, tail)) => tail.get(unmarked(tail).unwrap_or(0)..).unwrap_or_default(),
         None => key,
     };

@@ -5,6 +5,7 @@ mod pace;
 use crate::app::drain::drain;
 use crate::app::follow::{Follow, Look, Road, Scope};
 use crate::app::resume::ReadOptions;
+use crate::base::json::JsonText;
 use crate::base::limits::LINE_BYTES_MAX;
 use crate::base::time::Micros;
 use crate::cli::args::TailArgs;
@@ -164,11 +165,12 @@ fn print(records: &[Sealed], before: &mut ToldBefore, ui: &mut Ui) -> Result<()>
     for sealed in records {
         match &sealed.body {
             Body::Event(event) => {
+                let input = event.tool_input.as_ref().map(JsonText::value);
                 let told = Told {
                     kind: event.kind.as_str(),
                     outcome: event.outcome.as_ref().map(|o| o.as_str()),
                     tool_name: event.tool_name.as_deref(),
-                    tool_input: event.tool_input.as_ref(),
+                    tool_input: input.as_ref(),
                     text: event.text.as_deref(),
                     exit_code: exits.get(&event.id).copied(),
                     cwd: None,
@@ -200,7 +202,7 @@ fn exit_codes(records: &[Sealed]) -> HashMap<Uuid, i64> {
         .iter()
         .filter_map(|sealed| match &sealed.body {
             Body::Evidence(e) if e.kind == EvidenceKind::ExitCode => {
-                Some((e.event_id, e.payload.get("exit_code")?.as_i64()?))
+                Some((e.event_id, e.payload.value().get("exit_code")?.as_i64()?))
             }
             _ => None,
         })
@@ -213,13 +215,13 @@ fn as_json(sealed: &Sealed) -> Option<Value> {
         Body::Event(e) => json!({
             "type": "event", "id": e.id, "kind": e.kind, "turn_id": e.turn_id,
             "call_id": e.call_id, "agent_id": e.agent_id, "outcome": e.outcome,
-            "tool_name": e.tool_name, "tool_input": e.tool_input,
-            "tool_response": e.tool_response, "text": e.text, "observed_at": e.observed_at,
+            "tool_name": e.tool_name, "tool_input": e.tool_input.as_ref().map(JsonText::value),
+            "tool_response": e.tool_response.as_ref().map(JsonText::value), "text": e.text, "observed_at": e.observed_at,
             "clock_source": e.clock_source,
         }),
         Body::Evidence(e) => json!({
             "type": "evidence", "id": e.id, "source_event_id": e.event_id, "kind": e.kind,
-            "payload": e.payload, "provenance": e.provenance, "source": e.source,
+            "payload": e.payload.value(), "provenance": e.provenance, "source": e.source,
             "observed_at": e.observed_at,
         }),
         Body::Claim(c) => json!({

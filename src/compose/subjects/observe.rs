@@ -71,7 +71,7 @@ fn tell(seen: &mut Observation, body: &Body) {
         }
         Body::Evidence(evidence) => {
             seen.kind = format!("evidence:{}", evidence.kind.as_str());
-            seen.text = Some(evidence.payload.to_string());
+            seen.text = Some(evidence.payload.as_str().to_owned());
         }
         Body::Usage(usage) => {
             USAGE.clone_into(&mut seen.kind);

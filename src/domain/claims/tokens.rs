@@ -241,7 +241,11 @@ impl<'a> Scanner<'a> {
     fn word(&mut self) {
         let rest = self.rest();
         let raw = rest.get(..word_length(rest)).unwrap_or_default();
-        let word = raw.replace('\u{2019}', "'").to_lowercase();
+        let word = if raw.is_ascii() {
+            raw.to_ascii_lowercase()
+        } else {
+            raw.replace('\u{2019}', "'").to_lowercase()
+        };
         if let Some(number) = number(&word) {
             let percent = rest.get(raw.len()..).is_some_and(|after| after.starts_with('%'));
             return if percent {
@@ -312,6 +316,9 @@ fn thousands(text: &str, comma: usize) -> bool {
 }
 
 fn number(word: &str) -> Option<u64> {
+    if !word.starts_with(|c: char| c.is_ascii_digit() || c == ',') {
+        return None;
+    }
     let digits = word.replace(',', "");
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if plain { digits.parse().ok() } else { None }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::canaries;
-use crate::app::redact::{data_blob, text, text_counted, value};
+use crate::app::redact::bytes::{RUN, from, span_of};
+use crate::app::redact::{data_blob, labelled, text, text_counted, value};
 
 /// Pieces that detectors react to, to be strung together at random.
 fn piece() -> impl Strategy<Value = String> {
@@ -143,7 +144,23 @@ proptest! {
         let mut input = serde_json::json!({key: [one, {"nested": two.clone(), "token": two}]});
         value(&mut input);
         let once = input.clone();
-        prop_assert_eq!(value(&mut input), 0);
+        prop_assert_eq!(value(&mut input).count, 0);
         prop_assert_eq!(input, once);
+    }
+
+    #[test]
+    fn a_run_that_nothing_is_bound_to_has_no_value_behind_it(
+        input in prop_oneof![mixture(), "[a-cN_ :=\"'`\\\\<>,\\]-]{0,40}"],
+    ) {
+        let bytes = input.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let (length, classes) = span_of(from(bytes, start), RUN);
+            let end = start + length;
+            if length > 0 && labelled::is_unbound(bytes, start, end, classes) {
+                prop_assert!(labelled::after_run(bytes, start, end).is_none());
+            }
+            start = end + 1;
+        }
     }
 }
