@@ -94,8 +94,15 @@ fn what_is_read_back_is_what_was_decoded() {
                     continue;
                 }
                 let seen = event["sightings"].as_array().unwrap();
-                let told: Vec<String> =
-                    seen.iter().map(|s| read(&env, s["locator"].as_str().unwrap())).collect();
+                let told: Vec<String> = seen
+                    .iter()
+                    .filter(|s| s["path"] != "")
+                    .map(|s| read(&env, s["locator"].as_str().unwrap()))
+                    .collect();
+                if told.is_empty() {
+                    // Words that another line told.
+                    continue;
+                }
                 assert!(told.iter().any(|told| told == text), "{told:?} {event}");
                 compared += 1;
             }

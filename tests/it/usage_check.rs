@@ -22,6 +22,8 @@ struct Counting {
     messages: BTreeMap<String, BTreeMap<[i64; 3], Kept>>,
     /// By thread: what each file's totals come to, and whether it also tells responses.
     threads: BTreeMap<String, Vec<(bool, i64, Count)>>,
+    /// What streams tell of a thread.
+    streams: BTreeMap<String, (Option<String>, (i64, i64))>,
     /// Single responses of rollouts, by id.
     records: BTreeMap<String, (Option<String>, i64, i64)>,
 }
@@ -65,19 +67,26 @@ impl Counting {
         if values.iter().any(|value| value["payload"].is_object()) {
             self.rollout(path, &values);
         }
-        if let Some(thread) = values.iter().find_map(|value| word(&value["thread_id"])) {
-            self.stream(thread, &values);
-        }
+        self.stream(&values);
     }
 
-    /// A stream of `codex exec --json` tells the thread's total at each turn's end; a rollout of
-    /// the same thread knows more.
-    fn stream(&mut self, thread: String, lines: &[Value]) {
-        let ends = lines.iter().filter(|line| line["type"] == "turn.completed");
-        let Some(last) = ends.map(|line| &line["usage"]).next_back() else { return };
+    /// A stream of `codex exec --json` tells the thread's total at each turn's end, or as an event
+    /// (`{id, msg}`); what a rollout of the same thread tells holds instead.
+    fn stream(&mut self, lines: &[Value]) {
+        let thread = lines
+            .iter()
+            .find_map(|line| word(&line["thread_id"]).or_else(|| word(&line["msg"]["session_id"])));
+        let model = lines.iter().find_map(|line| word(&line["msg"]["model"]));
+        let mut totals = lines.iter().filter_map(|line| match line["type"] == "turn.completed" {
+            true => Some(&line["usage"]),
+            false => line["msg"]["info"].get("total_token_usage"),
+        });
+        let (Some(thread), Some(last)) = (thread, totals.next_back()) else { return };
         let spent = (int(last, "input_tokens"), int(last, "output_tokens"));
-        let count = Count::from([(None, spent)]);
-        self.threads.entry(thread).or_default().push((false, -1, count));
+        let held = self.streams.entry(thread).or_default();
+        if held.1.0 + held.1.1 < spent.0 + spent.1 {
+            *held = (model, spent);
+        }
     }
 
     fn message(&mut self, line: &Value, at: usize) {
@@ -114,7 +123,10 @@ impl Counting {
             if line["type"] == "session_meta" {
                 let id = word(&payload["id"]);
                 match &owner {
-                    None => (owner, thread) = (id.clone(), id.unwrap_or(thread)),
+                    None => {
+                        copied.begins = payload["forked_from_id"].is_string();
+                        (owner, thread) = (id.clone(), id.unwrap_or(thread));
+                    }
                     Some(own) if id.as_ref() != Some(own) => copied.begins = true,
                     Some(_) => {}
                 }
@@ -164,6 +176,12 @@ impl Counting {
         }
         for (_, (model, input, output)) in self.records {
             add(model, input, output);
+        }
+        for (thread, (model, (input, output))) in self.streams {
+            let told = |files: &Vec<(bool, i64, Count)>| files.iter().any(|f| f.0 || f.1 > 0);
+            if !self.threads.get(&thread).is_some_and(told) {
+                add(model, input, output);
+            }
         }
         for (_, mut files) in self.threads {
             files.sort_by_key(|(has_records, sum, _)| (*has_records, *sum));

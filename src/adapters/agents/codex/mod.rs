@@ -81,8 +81,9 @@ impl AgentFamily for CodexFamily {
     }
 
     fn format(&self, name: &str) -> Option<SourceFormat> {
-        let name =
-            [FORMAT_ROLLOUT, FORMAT_BARE, FORMAT_DOCUMENT].into_iter().find(|f| *f == name)?;
+        let name = [FORMAT_ROLLOUT, FORMAT_BARE, FORMAT_DOCUMENT, FORMAT_EXEC]
+            .into_iter()
+            .find(|f| *f == name)?;
         Some(SourceFormat { name, whole_document: name == FORMAT_DOCUMENT })
     }
 

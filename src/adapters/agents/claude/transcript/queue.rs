@@ -139,7 +139,8 @@ impl ClaudeTranscript {
         };
         let turn = self.turn_of(line);
         let kind = EventKind::UserPromptSubmit;
-        let mut event = line.event(kind, taken.native, turn.as_deref(), "operation");
+        // Its words stand in the line that queued it, so no path here leads to them.
+        let mut event = line.event(kind, taken.native, turn.as_deref(), "");
         event.text = Some(taken.text);
         Reply::Said(vec![Message::Event(event)], NOTHING)
     }
