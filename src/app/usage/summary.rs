@@ -1,10 +1,10 @@
 //! Credited tokens by conversation, model and quarter of an hour: what most questions need, small
 //! enough to be kept.
 //!
-//! Folding every report of a large store takes longer than a question may. So whoever has read new
-//! reports into the store also keeps the summary, with a stamp of the bytes that the reports came
-//! from. A summary whose stamp is not the store's is not used. Every zone's offset is a whole number
-//! of quarters, so no day boundary falls inside one.
+//! Folding every report of a large store takes longer than a question may, and more memory than
+//! reading histories may. So the first question after new reports keeps the summary, with a stamp of
+//! the bytes that the reports came from. A summary whose stamp is not the store's is not used. Every
+//! zone's offset is a whole number of quarters, so no day boundary falls inside one.
 
 use super::Query;
 use crate::base::time::Micros;
@@ -74,14 +74,21 @@ struct Kept {
     left: Vec<KeptLeft>,
 }
 
+impl Query<'_> {
+    /// Whether a summary is fine enough for the question.
+    pub fn can_be_summed(&self) -> bool {
+        let is_whole = |at: Option<Micros>| at.is_none_or(|at| at.0.rem_euclid(QUARTER_US) == 0);
+        let needs_more = self.explain || self.session.is_some() || self.by == super::By::Tree;
+        !needs_more && is_whole(self.since) && is_whole(self.until)
+    }
+}
+
 /// The kept summary, when it is of this store's state and fine enough for the question.
 pub(super) fn fitting(
     reader: &dyn Reader,
     query: &Query<'_>,
 ) -> Result<Option<Summary>, StoreError> {
-    let is_whole = |at: Option<Micros>| at.is_none_or(|at| at.0.rem_euclid(QUARTER_US) == 0);
-    let needs_more = query.explain || query.session.is_some() || query.by == super::By::Tree;
-    if needs_more || !is_whole(query.since) || !is_whole(query.until) {
+    if !query.can_be_summed() {
         return Ok(None);
     }
     let Some(text) = reader.derived(NAME)? else { return Ok(None) };

@@ -3,7 +3,6 @@
 use crate::app::ingest::{Ingest, Progress, Summary};
 use crate::app::messages::{self, Imported};
 use crate::app::resume::ReadOptions;
-use crate::app::usage::keep_summary;
 use crate::base::limits::LINE_BYTES_MAX;
 use crate::base::text::{one_line, path_name};
 use crate::cli::args::IngestArgs;
@@ -52,12 +51,6 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let summary = ingest.run(store.recorder());
     bar.finish_and_clear();
     let summary = summary.context("cannot store what was read")?;
-    if summary.read.records.0.contains_key("usage")
-        && let Err(error) = keep_summary(store.as_mut())
-    {
-        // Everything was read and stored; only the next `usage` takes longer.
-        ui.note(&format!("usage was not summed up: {error}"));
-    }
     let took = start.elapsed();
     if ui.json {
         ui.json(&as_json(&summary, took))?;

@@ -1,7 +1,7 @@
 //! `fornax usage`.
 
 use crate::app::lookup;
-use crate::app::usage::{By, Query, Sum, Usage, UsageRow, usage};
+use crate::app::usage::{By, Query, Sum, Usage, UsageRow, keep_summary, usage};
 use crate::base::text::{one_line, shorten};
 use crate::base::time::Micros;
 use crate::base::tz::{Day, Zone, ZoneTable};
@@ -34,7 +34,8 @@ pub(super) fn run(args: &UsageArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let since = args.since.as_deref().map(|text| moment(text, &zone, 0)).transpose()?;
     let until = args.until.as_deref().map(|text| moment(text, &zone, 1)).transpose()?;
     let prices = args.prices.as_deref().map(|path| price_table(path, parts)).transpose()?;
-    let store = parts.store(false, None, &|text| ui.note(text)).context("cannot count usage")?;
+    let mut store =
+        parts.store(false, None, &|text| ui.note(text)).context("cannot count usage")?;
     let session = match &args.session {
         Some(word) => Some(lookup::by_word(store.reader(), word)?.key),
         None => None,
@@ -48,6 +49,11 @@ pub(super) fn run(args: &UsageArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         prices: prices.as_ref(),
         explain: args.explain,
     };
+    if query.can_be_summed() {
+        // Where it cannot be kept (a locked or read-only store) this question takes as long as the
+        // first one.
+        let _ = keep_summary(store.as_mut());
+    }
     let answer = usage(store.reader(), &query)?;
     let currency = prices.as_ref().map(|table| table.currency.as_str());
     if ui.json {

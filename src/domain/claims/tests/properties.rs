@@ -2,7 +2,6 @@
 
 use super::super::{MAX_INPUT_BYTES, MAX_SENTENCE_CHARS, Polarity, Scope, extract};
 use proptest::prelude::*;
-use std::time::{Duration, Instant};
 
 /// Pieces that the grammar reacts to, so that random texts reach its corners.
 fn pieces() -> impl Strategy<Value = String> {
@@ -101,7 +100,7 @@ proptest! {
 }
 
 #[test]
-fn hostile_text_takes_no_more_than_linear_time() {
+fn hostile_text_takes_work_in_proportion_to_its_length() {
     let shapes = [
         "(",
         "`",
@@ -141,9 +140,9 @@ fn hostile_text_takes_no_more_than_linear_time() {
     for shape in shapes {
         let text = shape.repeat(200 * 1024 / shape.len());
         let text = format!("{}\n{text}", "word ".repeat(4000));
-        let begun = Instant::now();
+        let begun = cpu_seconds();
         extract(&text);
-        assert!(begun.elapsed() < Duration::from_secs(5), "{shape:?}: {:?}", begun.elapsed());
+        assert!(cpu_seconds() - begun < 20, "{shape:?}");
     }
 }
 
@@ -186,4 +185,10 @@ fn an_unknown_subject_keeps_its_spelling() {
     assert_eq!(read, Subject::Other("deployed".to_owned()));
     assert_eq!(serde_json::to_string(&read).unwrap(), "\"deployed\"");
     assert_eq!(serde_json::from_str::<Subject>("\"git_push\"").unwrap(), Subject::GitPush);
+}
+
+/// Seconds of work of this thread, however busy the machine is: what grows with the square of the
+/// input would take minutes.
+fn cpu_seconds() -> i64 {
+    rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec
 }
