@@ -375,10 +375,12 @@ impl<'a> Follow<'a> {
             Ok(Opened::Unfinished) => {
                 Some(loss_of_source(&path, LossReason::LineTorn, ENDS_EARLY, None))
             }
-            Ok(Opened::NotRecognised) if named_first => {
+            Ok(Opened::NotRecognised { .. }) if named_first => {
                 return Err(FollowError::NotRecognised(path));
             }
-            Ok(Opened::NotRecognised) => Some(not_recognised(&path, &stat, file.known.as_ref())),
+            Ok(Opened::NotRecognised { stands }) => {
+                Some(not_recognised(&path, &stat, file.known.as_ref(), stands))
+            }
             Err(error) if named_first => return Err(FollowError::Io { path, error }),
             Err(error) => unreadable(&path, &error),
         };

@@ -78,7 +78,9 @@ enum Said {
 /// How a file ended.
 enum End {
     Read(ReadStats),
-    NotRecognised,
+    NotRecognised {
+        stands: bool,
+    },
     Empty,
     /// A compressed file, or a first line, that is still being written.
     Unfinished,
@@ -216,7 +218,7 @@ impl Ingest<'_> {
             Ok(Opened::Reading(reading)) => reading,
             Ok(Opened::Empty) => return End::Empty,
             Ok(Opened::Unfinished) => return End::Unfinished,
-            Ok(Opened::NotRecognised) => return End::NotRecognised,
+            Ok(Opened::NotRecognised { stands }) => return End::NotRecognised { stands },
             Err(e) => return End::Failed(reason_of(&e), ReadStats::default()),
         };
         let read = reading.read_available(self.files, &job.stat, &mut |batch| {
@@ -295,10 +297,11 @@ impl Ingest<'_> {
                 summary.read.merge(&stats);
                 None
             }
-            End::NotRecognised => {
+            End::NotRecognised { stands } => {
                 summary.not_recognised += 1;
                 summary.read.losses.add(LossReason::SourceNotRecognised.as_str(), 1);
-                let batch = not_recognised(&job.path, &job.stat, job.known.as_ref());
+                let known = job.known.as_ref();
+                let batch = not_recognised(&job.path, &job.stat, known, stands);
                 summary.foreign.push(job.path);
                 Some(batch)
             }

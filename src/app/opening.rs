@@ -3,7 +3,7 @@
 use super::known::Matched;
 use super::reading::Reading;
 use super::recognise::{Recognised, recognise_and_keep};
-use super::resume::{ReadOptions, Target, open_reading};
+use super::resume::{Prefix, ReadOptions, Target, open_reading, prefix};
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::Files;
 use std::io;
@@ -15,8 +15,10 @@ pub enum Opened {
     Empty,
     /// A compressed file, or a first line, that is still being written.
     Unfinished,
-    /// No family claims it.
-    NotRecognised,
+    /// No family claims it; whether what was read of it, when one did, still stands in it.
+    NotRecognised {
+        stands: bool,
+    },
 }
 
 /// Opens a file where its source was left.
@@ -37,7 +39,9 @@ pub fn open(
         Recognised::As(family, format) => (family, format),
         Recognised::Empty => return Ok(Opened::Empty),
         Recognised::Unfinished => return Ok(Opened::Unfinished),
-        Recognised::No => return Ok(Opened::NotRecognised),
+        Recognised::No => {
+            return Ok(Opened::NotRecognised { stands: stands(files, file, options) });
+        }
     };
     let (known, verified) = (file.known.as_ref(), file.verified);
     let target = Target { path: &file.path, stat: &file.stat, known, verified };
@@ -46,8 +50,16 @@ pub fn open(
             reading.known_head(head);
             Ok(Opened::Reading(Box::new(reading)))
         }
-        Ok(None) => Ok(Opened::NotRecognised),
+        Ok(None) => Ok(Opened::NotRecognised { stands: false }),
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Opened::Unfinished),
         Err(e) => Err(e),
     }
+}
+
+/// Whether the file holds what was read of its source.
+fn stands(files: &dyn Files, file: &Matched, options: &ReadOptions<'_>) -> bool {
+    let mark = file.known.as_ref().and_then(|known| known.watermark.as_ref());
+    mark.filter(|mark| mark.offset > 0).is_some_and(|mark| {
+        prefix(files, &file.path, &file.stat, mark, options).is_ok_and(|p| p == Prefix::Holds)
+    })
 }

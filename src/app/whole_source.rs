@@ -49,8 +49,14 @@ pub fn loss_of_source(
 }
 
 /// One located loss, and a mark that keeps the file from being looked at again unchanged. Rows of
-/// a time when the file was recognised stay, like those of a file that is gone.
-pub fn not_recognised(path: &Path, stat: &FileStat, known: Option<&KnownSource>) -> Batch {
+/// a time when the file was recognised stay, like those of a file that is gone; but not when what
+/// was read still stands in it (`stands`): then more of the file showed what it is.
+pub fn not_recognised(
+    path: &Path,
+    stat: &FileStat,
+    known: Option<&KnownSource>,
+    stands: bool,
+) -> Batch {
     let mark = Watermark {
         offset: 0,
         lines: 0,
@@ -68,5 +74,11 @@ pub fn not_recognised(path: &Path, stat: &FileStat, known: Option<&KnownSource>)
         Some((generation, offset)) => Expect::At { generation, offset },
         None => Expect::Unread,
     };
+    if let Some(known) = known.filter(|known| stands && !known.format.is_empty()) {
+        batch.expect = Expect::Replay;
+        batch.generation = known.begun + 1;
+        batch.fresh = true;
+        batch.flip = true;
+    }
     batch
 }

@@ -438,6 +438,29 @@ fn a_file_that_was_emptied_keeps_what_was_recorded_of_it() {
 }
 
 #[test]
+fn a_file_of_which_more_shows_that_it_is_no_history_leaves_only_that_loss() {
+    let first = session("c1").lines()[1].clone();
+    let foreign = "{\"type\":\"system\",\"words\":1}\n".repeat(30);
+    let text = format!("{first}\n{foreign}");
+    let seen = |env: &TestEnv| {
+        let of = "SELECT count(*) FROM source WHERE state = 'not_recognised'";
+        (rows::count(env, of), rows::count(env, "SELECT count(*) FROM event"))
+    };
+    let alone = TestEnv::new();
+    alone.write("in/c1.jsonl", &text);
+    alone.ingest(&alone.path("in"));
+    let env = reread(format!("{first}\n"), |_, path| append(path, foreign.as_bytes()));
+    assert_eq!(seen(&env), seen(&alone));
+}
+
+#[test]
+fn a_history_that_was_overwritten_with_something_else_keeps_its_rows() {
+    let env = reread(session("c1").text(), |_, path| fs::write(path, "{\"a\":1}\n").unwrap());
+    assert_eq!(env.sessions()[0]["events"], 6);
+    assert_eq!(env.lost("source_not_recognised"), 1);
+}
+
+#[test]
 fn a_half_written_compressed_file_is_read_whole_later_and_its_loss_goes() {
     let text = session("c1").text().repeat(40);
     let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
