@@ -359,11 +359,7 @@ impl<'a> Follow<'a> {
             self.followed.entry(file.path).or_default().stat = Some(file.stat);
             return Ok(false);
         }
-        if let Some(known) = &mut file.known
-            && let Some(mark) = &mut known.watermark
-        {
-            mark.state = road.recorder.source_state(known.id)?;
-        }
+        file.take_state(road.recorder)?;
         let (path, stat) = (file.path.clone(), file.stat);
         let opened = open(self.files, self.families, &file, &self.options);
         if let (Ok(Opened::Empty | Opened::Unfinished), Some(source)) = (&opened, file.emptied()) {
@@ -379,7 +375,7 @@ impl<'a> Follow<'a> {
                 return Err(FollowError::NotRecognised(path));
             }
             Ok(Opened::NotRecognised { stands }) => {
-                Some(not_recognised(&path, &stat, file.known.as_ref(), stands))
+                Some(not_recognised(&path, &stat, file.known.as_deref(), stands))
             }
             Err(error) if named_first => return Err(FollowError::Io { path, error }),
             Err(error) => unreadable(&path, &error),

@@ -171,11 +171,7 @@ impl Ingest<'_> {
                 summary.unchanged += 1;
                 continue;
             }
-            if let Some(known) = &mut file.known
-                && let Some(mark) = &mut known.watermark
-            {
-                mark.state = recorder.source_state(known.id)?;
-            }
+            file.take_state(recorder)?;
             jobs.push(file);
         }
         Ok(jobs)
@@ -300,7 +296,7 @@ impl Ingest<'_> {
             End::NotRecognised { stands } => {
                 summary.not_recognised += 1;
                 summary.read.losses.add(LossReason::SourceNotRecognised.as_str(), 1);
-                let known = job.known.as_ref();
+                let known = job.known.as_deref();
                 let batch = not_recognised(&job.path, &job.stat, known, stands);
                 summary.foreign.push(job.path);
                 Some(batch)

@@ -6,20 +6,26 @@
 //! stand in the file. What does not hold is a new source, and the rows of the old one stay.
 
 use super::resume::{Prefix, ReadOptions, is_unchanged, prefix};
+use crate::base::hash::Digest;
 use crate::base::text::path_name;
 use crate::ports::files::{FileStat, Files, is_compressed};
-use crate::ports::recorder::{KnownSource, SourceMove};
-use std::collections::{HashMap, HashSet};
+use crate::ports::recorder::{KnownSource, Recorder, SourceMove, StoreError};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The sources that were read before.
+/// Sources of one name that are looked at for a file; more say that names tell nothing here.
+const NAMESAKES_MAX: usize = 16;
+
+/// The sources that were read before. There can be very many: the lists are sorted for looking up.
 #[derive(Debug, Default)]
 pub struct SourceBook {
-    sources: Vec<KnownSource>,
-    by_path: HashMap<String, usize>,
-    by_identity: HashMap<(u64, u64), Vec<usize>>,
-    by_name: HashMap<String, Vec<usize>>,
+    /// By path.
+    sources: Vec<Arc<KnownSource>>,
+    by_identity: Vec<((u64, u64), usize)>,
+    /// By a hash of the name.
+    by_name: Vec<(u64, usize)>,
 }
 
 /// A file that was met, and what it is.
@@ -28,7 +34,7 @@ pub struct Matched {
     pub path: PathBuf,
     pub stat: FileStat,
     /// The source; its path is already the new one when it moved.
-    pub known: Option<KnownSource>,
+    pub known: Option<Arc<KnownSource>>,
     /// True when its prefix was compared and holds.
     pub verified: bool,
     /// True when it may be a known source that is still being compressed: to be looked at later.
@@ -39,6 +45,20 @@ impl Matched {
     /// True when nothing happened to the file since it was read to its end.
     pub fn is_unchanged(&self, deep: bool) -> bool {
         self.known.as_ref().is_some_and(|known| is_unchanged(known, &self.stat, deep))
+    }
+
+    /// Takes the state to go on from into the source's watermark.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn take_state(&mut self, recorder: &mut dyn Recorder) -> Result<(), StoreError> {
+        if let Some(known) = self.known.as_mut().filter(|known| known.watermark.is_some()) {
+            let state = recorder.source_state(known.id)?;
+            if let Some(mark) = &mut Arc::make_mut(known).watermark {
+                mark.state = state;
+            }
+        }
+        Ok(())
     }
 
     /// The source whose rows are all that is left, when its file holds nothing whole any more: it
@@ -60,22 +80,28 @@ struct Candidate {
 impl SourceBook {
     /// A book of the store's sources.
     pub fn new(sources: Vec<KnownSource>) -> Self {
+        let mut sources: Vec<_> = sources.into_iter().map(Arc::new).collect();
+        sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut book = Self { sources, ..Self::default() };
         for (index, source) in book.sources.iter().enumerate() {
-            book.by_path.insert(source.path.clone(), index);
             // Without bytes that were read there is nothing to know a file again by.
             if let Some(mark) = source.watermark.as_ref().filter(|m| m.offset > 0) {
-                let identity = (mark.stat.device, mark.stat.inode);
-                book.by_identity.entry(identity).or_default().push(index);
-                book.by_name.entry(base_name(Path::new(&source.path))).or_default().push(index);
+                book.by_identity.push(((mark.stat.device, mark.stat.inode), index));
+                book.by_name.push((name_hash(Path::new(&source.path)), index));
             }
         }
+        book.by_identity.sort_unstable();
+        book.by_name.sort_unstable();
         book
     }
 
     /// The source at a path.
-    pub fn at(&self, path: &str) -> Option<&KnownSource> {
-        self.sources.get(*self.by_path.get(path)?)
+    pub fn at(&self, path: &str) -> Option<&Arc<KnownSource>> {
+        self.sources.get(self.index_of(path)?)
+    }
+
+    fn index_of(&self, path: &str) -> Option<usize> {
+        self.sources.binary_search_by(|source| source.path.as_str().cmp(path)).ok()
     }
 
     /// Says of each file which source it is, and which sources moved.
@@ -126,7 +152,7 @@ impl SourceBook {
             };
             let to = path_name(&one.path);
             moves.push(SourceMove { id: source.id, from: source.path.clone(), to: to.clone() });
-            one.known = Some(KnownSource { path: to, ..source.clone() });
+            one.known = Some(Arc::new(KnownSource { path: to, ..source.as_ref().clone() }));
             one.verified = true;
         }
         (matched, moves)
@@ -162,13 +188,15 @@ impl SourceBook {
             return Vec::new();
         }
         let identity = (file.stat.device, file.stat.inode);
-        let mut found = self.others(self.by_identity.get(&identity), &file.path, |old| {
+        let mut found = self.others(&self.by_identity, identity, &file.path, |old| {
             // A second link to a file that stands where it was is no move.
             !files.stat(old).is_ok_and(|there| there.same_file(&file.stat))
         });
         if here.is_none() {
-            let same_name = self.by_name.get(&base_name(&file.path));
-            found.extend(self.others(same_name, &file.path, |old| {
+            found.extend(self.others(&self.by_name, name_hash(&file.path), &file.path, |old| {
+                if base_name(old) != base_name(&file.path) {
+                    return false;
+                }
                 // A restored rollout counts at once, also beside its compressed twin.
                 let restored = is_compressed(old) && old.with_extension("") == file.path;
                 restored || is_gone(files, old)
@@ -177,10 +205,11 @@ impl SourceBook {
         found
     }
 
-    /// Those of some sources that are kept at another path than this and pass.
-    fn others(
+    /// The sources of a key in one of the lists that are kept at another path than this and pass.
+    fn others<K: Ord + Copy>(
         &self,
-        held: Option<&Vec<usize>>,
+        list: &[(K, usize)],
+        key: K,
         path: &Path,
         pass: impl Fn(&Path) -> bool,
     ) -> Vec<usize> {
@@ -188,7 +217,9 @@ impl SourceBook {
         let other = |index: &usize| {
             self.sources.get(*index).is_some_and(|s| s.path != own && pass(Path::new(&s.path)))
         };
-        held.into_iter().flatten().copied().filter(other).collect()
+        let from = list.partition_point(|(held, _)| *held < key);
+        let held = list.get(from..).unwrap_or_default().iter().take_while(|(held, _)| *held == key);
+        held.take(NAMESAKES_MAX).map(|(_, index)| *index).filter(other).collect()
     }
 
     fn prefix_of(
@@ -212,8 +243,8 @@ impl SourceBook {
             let before = moving.len();
             moving.retain(|candidate| {
                 let path = matched.get(candidate.file).map(|m| path_name(&m.path));
-                let holder = path.and_then(|path| self.by_path.get(&path));
-                holder.is_none_or(|holder| leaving.contains(holder))
+                let holder = path.and_then(|path| self.index_of(&path));
+                holder.is_none_or(|holder| leaving.contains(&holder))
             });
             if moving.len() == before {
                 return;
@@ -227,6 +258,12 @@ fn is_gone(files: &dyn Files, path: &Path) -> bool {
     let absent =
         |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     files.stat(path).is_err_and(|e| absent(&e))
+}
+
+/// Eight bytes of a hash of the base name.
+fn name_hash(path: &Path) -> u64 {
+    let digest = Digest::of(base_name(path).as_bytes());
+    digest.as_bytes().iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
 /// Name of a file without `.zst`.

@@ -43,7 +43,7 @@ pub fn open(
             return Ok(Opened::NotRecognised { stands: stands(files, file, options) });
         }
     };
-    let (known, verified) = (file.known.as_ref(), file.verified);
+    let (known, verified) = (file.known.as_deref(), file.verified);
     let target = Target { path: &file.path, stat: &file.stat, known, verified };
     match open_reading(files, family, &format, &target, options) {
         Ok(Some(mut reading)) => {
