@@ -285,7 +285,7 @@ pub struct UsageArgs {
     /// Time zone of days: local, utc, an offset (+02:00) or a name (Europe/Berlin)
     #[arg(long, value_name = "ZONE", default_value = "local", allow_hyphen_values = true)]
     pub tz: String,
-    /// From this day (2026-11-01) or instant (RFC 3339) on
+    /// From this day (2026-11-01) or instant (RFC 3339) on, or for so long (30m, 2h, 3d)
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Through this day, or before this instant

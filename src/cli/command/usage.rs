@@ -5,6 +5,7 @@ use crate::app::usage::{By, Query, Sum, Usage, UsageRow, keep_summary, usage};
 use crate::base::text::{one_line, shorten};
 use crate::base::time::Micros;
 use crate::base::tz::{Day, Zone, ZoneTable};
+use crate::base::when::when;
 use crate::cli::args::{ByArg, UsageArgs};
 use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
@@ -31,8 +32,9 @@ const ZONE_FOLDERS: [&str; 3] =
 /// Counts tokens.
 pub(super) fn run(args: &UsageArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let zone = zone(&args.tz, parts)?;
-    let since = args.since.as_deref().map(|text| moment(text, &zone, 0)).transpose()?;
-    let until = args.until.as_deref().map(|text| moment(text, &zone, 1)).transpose()?;
+    let now = parts.clock.now();
+    let since = args.since.as_deref().map(|text| moment(text, &zone, 0, now)).transpose()?;
+    let until = args.until.as_deref().map(|text| moment(text, &zone, 1, now)).transpose()?;
     let prices = args.prices.as_deref().map(|path| price_table(path, parts)).transpose()?;
     let mut store =
         parts.store(false, None, &|text| ui.note(text)).context("cannot count usage")?;
@@ -103,14 +105,14 @@ fn zone(text: &str, parts: &Parts) -> Result<Zone> {
 }
 
 /// An instant: RFC 3339, or the start of a day; `days` later where only a day is named.
-fn moment(text: &str, zone: &Zone, days: i64) -> Result<Micros> {
+fn moment(text: &str, zone: &Zone, days: i64, now: Micros) -> Result<Micros> {
     if let Some(day) = Day::parse(text.trim()) {
         return Ok(zone.start_of(Day(day.0 + days)));
     }
-    Micros::parse(text).ok_or_else(|| {
+    when(text, now).ok_or_else(|| {
         let text = one_line(text);
         Exit::usage(format!(
-            "'{text}' is no day (2026-11-01) and no instant (2026-11-01T10:00:00Z)"
+            "'{text}' is no day (2026-11-01), no instant (2026-11-01T10:00:00Z) and no span (2d)"
         ))
         .into()
     })
