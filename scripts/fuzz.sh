@@ -33,9 +33,12 @@ bins=()
 for target in "${targets[@]}"; do bins+=(--bin "$target"); done
 cargo build --release --locked --manifest-path "$here/fuzz/Cargo.toml" --target "$host" "${bins[@]}"
 built=${CARGO_TARGET_DIR:-$here/fuzz/target}/$host/release
-for target in "${targets[@]}"; do
-  corpus=$here/fuzz/corpus/$target
-  artifacts=$here/fuzz/artifacts/$target
+
+# Runs one target and says what it came to; 1 is a finding.
+fuzz_one() {
+  local target=$1 status=0
+  local corpus=$here/fuzz/corpus/$target artifacts=$here/fuzz/artifacts/$target
+  local log=$artifacts.log
   mkdir -p "$corpus" "$artifacts"
   case $target in
     claude_transcript) cp -n "$here"/fixtures/agents/claude_code/*.jsonl "$corpus/" ;;
@@ -44,15 +47,29 @@ for target in "${targets[@]}"; do
       cat "$here"/fixtures/agents/*/hook*.jsonl | split -l 1 -a 4 - "$corpus/seed-" ;;
     prose_and_commands) split -l 1 -a 4 "$here/fixtures/claims/sentences.jsonl" "$corpus/seed-" ;;
   esac
-  echo "== $target, $seconds s"
-  log=$artifacts.log
-  status=0
   "$built/$target" "$corpus" -artifact_prefix="$artifacts/" -max_total_time="$seconds" \
     -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 > "$log" 2>&1 || status=$?
+  echo "== $target, $seconds s"
   grep -E "ERROR|SUMMARY|stat::number_of_executed|stat::new_units|panicked" "$log" || true
   if [ "$status" -ne 0 ] || compgen -G "$artifacts/*" > /dev/null; then
     tail -n 20 "$log" >&2
     echo "a finding is in fuzz/artifacts/$target" >&2
-    exit 1
+    return 1
   fi
+}
+
+# As many at once as there are cores.
+cores=$(nproc 2> /dev/null || echo 1)
+found=0
+running=()
+finish_first() {
+  wait "${running[0]}" || found=1
+  running=("${running[@]:1}")
+}
+for target in "${targets[@]}"; do
+  if [ ${#running[@]} -ge "$cores" ]; then finish_first; fi
+  fuzz_one "$target" &
+  running+=($!)
 done
+while [ ${#running[@]} -gt 0 ]; do finish_first; done
+exit "$found"
