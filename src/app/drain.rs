@@ -12,9 +12,9 @@ use crate::domain::event::NativeId;
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::Message;
 use crate::domain::provider::Provider;
-use crate::domain::record::{Ingress, Place, Tally};
+use crate::domain::record::{Ingress, Place};
 use crate::ports::journal::{Frame, JournalReader, Segment};
-use crate::ports::recorder::{Batch, Expect, Recorder, SegmentPosition, SourceSpec, StoreError};
+use crate::ports::recorder::{Batch, Recorder, SegmentPosition, SourceSpec, StoreError};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a drain did.
@@ -183,22 +183,15 @@ fn lacks_id(message: &Message) -> bool {
 }
 
 fn batch_for<'a>(batches: &'a mut BTreeMap<String, Batch>, provider: &str) -> &'a mut Batch {
-    batches.entry(provider.to_owned()).or_insert_with(|| Batch {
-        expect: Expect::Nothing,
-        source: SourceSpec {
+    batches.entry(provider.to_owned()).or_insert_with(|| {
+        let source = SourceSpec {
             kind: "hook",
             format: "hook".to_owned(),
             provider: provider.to_owned(),
             path: format!("hook:{provider}"),
             stat: None,
-        },
-        generation: 0,
-        fresh: false,
-        flip: false,
-        records: Vec::new(),
-        watermark: None,
-        ingress: Ingress::BuiltIn,
-        ignored: Tally::default(),
+        };
+        Batch::of(source, Vec::new(), Ingress::BuiltIn)
     })
 }
 

@@ -81,11 +81,7 @@ impl Sealer {
             return Some(Arc::clone(last));
         }
         let key = ConversationKey::new(self.provider.clone(), &self.namespace, native_id).ok()?;
-        let of = Arc::new(ConversationRef {
-            key: key.to_string(),
-            provider: self.provider.as_str().to_owned(),
-            native_id: native_id.to_owned(),
-        });
+        let of = Arc::new(ConversationRef::of(&key));
         self.last = Some(Arc::clone(&of));
         Some(of)
     }

@@ -3,7 +3,7 @@
 use crate::base::hash::Digest;
 use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
-use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed, Tally};
+use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed};
 use crate::ports::files::FileStat;
 use crate::ports::recorder::{Batch, Expect, KnownSource, SourceSpec, Watermark};
 use serde_json::Value;
@@ -29,23 +29,17 @@ pub fn loss_of_source(
     let place =
         Place { offset: 0, length: 0, line_hash: Digest::of(b""), path: String::new(), index: 0 };
     let body = Body::Loss(LossRecord { reason, detail: detail.to_owned(), count: 1, at_us: 0 });
-    Batch {
-        source: SourceSpec {
-            kind: "file",
-            format: String::new(),
-            provider: String::new(),
-            path: path_name(path),
-            stat: mark.as_ref().map(|m| m.stat),
-        },
-        expect: Expect::Nothing,
-        generation: 0,
-        fresh: false,
-        flip: false,
-        records: vec![Sealed { conversation: None, place, body }],
-        watermark: mark,
-        ingress: Ingress::BuiltIn,
-        ignored: Tally::default(),
-    }
+    let source = SourceSpec {
+        kind: "file",
+        format: String::new(),
+        provider: String::new(),
+        path: path_name(path),
+        stat: mark.as_ref().map(|m| m.stat),
+    };
+    let records = vec![Sealed { conversation: None, place, body }];
+    let mut batch = Batch::of(source, records, Ingress::BuiltIn);
+    batch.watermark = mark;
+    batch
 }
 
 /// One located loss, and a mark that keeps the file from being looked at again unchanged. Rows of

@@ -4,6 +4,7 @@
 //! seen at. Nothing here is provider specific.
 
 use super::event::{ClockSource, EventKind, NativeId, Outcome};
+use super::key::ConversationKey;
 use super::loss::LossReason;
 use super::outcome::{Relation, TurnDraft};
 use super::payload::EvidenceKind;
@@ -167,6 +168,17 @@ pub struct ConversationRef {
     pub key: String,
     pub provider: String,
     pub native_id: String,
+}
+
+impl ConversationRef {
+    /// The row of a key.
+    pub fn of(key: &ConversationKey) -> Self {
+        Self {
+            key: key.to_string(),
+            provider: key.provider().as_str().to_owned(),
+            native_id: key.native_id().to_owned(),
+        }
+    }
 }
 
 /// One sealed record.

@@ -147,6 +147,23 @@ pub struct Batch {
     pub ignored: Tally,
 }
 
+impl Batch {
+    /// Records that build on nothing: they join the current generation and move no watermark.
+    pub fn of(source: SourceSpec, records: Vec<Sealed>, ingress: Ingress) -> Self {
+        Self {
+            source,
+            expect: Expect::Nothing,
+            generation: 0,
+            fresh: false,
+            flip: false,
+            records,
+            watermark: None,
+            ingress,
+            ignored: Tally::default(),
+        }
+    }
+}
+
 /// What an append did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Appended {

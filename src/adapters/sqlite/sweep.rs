@@ -32,12 +32,8 @@ impl Writer<'_> {
         self.sweep_all_but(self.generation)
     }
 
-    /// Deletes the rows of replays that were never finished.
-    pub(super) fn sweep_unseen(&mut self, visible: i64) -> Result<(), StoreError> {
-        self.sweep_all_but(visible)
-    }
-
-    fn sweep_all_but(&mut self, kept: i64) -> Result<(), StoreError> {
+    /// Deletes this source's rows of every generation but one.
+    pub(super) fn sweep_all_but(&mut self, kept: i64) -> Result<(), StoreError> {
         let place = (self.source, kept);
         let of = "WHERE source = ?1 AND generation <> ?2";
         let events: BTreeSet<i64> = self

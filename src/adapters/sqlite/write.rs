@@ -180,7 +180,8 @@ impl SqliteStore {
             let ids = &mut self.conversation_ids;
             let mut writer = Writer::new(&tx, ids, source, generation, batch.ingress.as_str());
             if batch.fresh {
-                writer.sweep_unseen(current)?;
+                // Replays that were never finished.
+                writer.sweep_all_but(current)?;
                 // A replay counts what it ignores anew.
                 writer.run(
                     "UPDATE source SET begun = ?2, ignored = '{}' WHERE id = ?1",

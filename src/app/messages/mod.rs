@@ -22,8 +22,8 @@ use crate::domain::key::ConversationKey;
 use crate::domain::loss::LossReason;
 use crate::domain::outcome::safe_tag;
 use crate::domain::provider::Provider;
-use crate::domain::record::{Body, Ingress, LossRecord, Sealed, Tally};
-use crate::ports::recorder::{Appended, Batch, Expect, Recorder, SourceSpec, StoreError};
+use crate::domain::record::{Body, Ingress, LossRecord, Sealed};
+use crate::ports::recorder::{Appended, Batch, Recorder, SourceSpec, StoreError};
 use fields::Refusal;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -283,23 +283,14 @@ impl Import<'_> {
     }
 
     fn store(&mut self) -> Result<(), ImportError> {
-        let batch = Batch {
-            source: SourceSpec {
-                kind: "messages",
-                format: "messages".to_owned(),
-                provider: String::new(),
-                path: self.name.clone(),
-                stat: None,
-            },
-            expect: Expect::Nothing,
-            generation: 0,
-            fresh: false,
-            flip: false,
-            records: std::mem::take(&mut self.pending),
-            watermark: None,
-            ingress: Ingress::Messages,
-            ignored: Tally::default(),
+        let source = SourceSpec {
+            kind: "messages",
+            format: "messages".to_owned(),
+            provider: String::new(),
+            path: self.name.clone(),
+            stat: None,
         };
+        let batch = Batch::of(source, std::mem::take(&mut self.pending), Ingress::Messages);
         let appended = self.recorder.append(&[batch], None)?;
         self.done.appended.inserted += appended.inserted;
         self.done.appended.known += appended.known;

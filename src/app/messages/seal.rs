@@ -232,11 +232,7 @@ impl Sealing<'_> {
 
 /// The row of a conversation.
 pub(super) fn conversation_ref(key: &ConversationKey) -> Arc<ConversationRef> {
-    Arc::new(ConversationRef {
-        key: key.to_string(),
-        provider: key.provider().as_str().to_owned(),
-        native_id: key.native_id().to_owned(),
-    })
+    Arc::new(ConversationRef::of(key))
 }
 
 /// The place of a record.

@@ -16,11 +16,11 @@ use crate::base::limits::LINE_BYTES_MAX;
 use crate::conformance::subjects::{Happening, Indexed, Resolved, Resolver};
 use crate::domain::locator::Locator;
 use crate::domain::outcome::{Message, NormalizationOutcome};
-use crate::domain::record::{Ingress, Tally};
+use crate::domain::record::Ingress;
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::{FileStat, Files, Met};
 use crate::ports::reader::{EventRow, Reader as _};
-use crate::ports::recorder::{Batch, Expect, Recorder as _, SourceSpec};
+use crate::ports::recorder::{Batch, Recorder as _, SourceSpec};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -91,23 +91,14 @@ impl StoreAndFiles {
 
     /// What the store knows of a source now says that it is of another format.
     fn rename_format(&mut self, path: &Path) -> Result<(), String> {
-        let batch = Batch {
-            source: SourceSpec {
-                kind: "file",
-                format: "transcript_of_tomorrow".to_owned(),
-                provider: "claude_code".to_owned(),
-                path: path.display().to_string(),
-                stat: None,
-            },
-            expect: Expect::Nothing,
-            generation: 0,
-            fresh: false,
-            flip: false,
-            records: Vec::new(),
-            watermark: None,
-            ingress: Ingress::BuiltIn,
-            ignored: Tally::default(),
+        let source = SourceSpec {
+            kind: "file",
+            format: "transcript_of_tomorrow".to_owned(),
+            provider: "claude_code".to_owned(),
+            path: path.display().to_string(),
+            stat: None,
         };
+        let batch = Batch::of(source, Vec::new(), Ingress::BuiltIn);
         // A store that is opened anew has not seen this source under its old format.
         self.store = open(&self.folder);
         self.store()?.append(&[batch], None).map(|_| ()).map_err(text)

@@ -16,11 +16,11 @@ use crate::app::resume::ReadOptions;
 use crate::conformance::decoding::Observation;
 use crate::conformance::process::Scratch;
 use crate::conformance::tailing::{Ask, Delivered, Halt, Meanwhile, Note, TailReader, Token};
-use crate::domain::record::{Ingress, Sealed, Tally};
+use crate::domain::record::{Ingress, Sealed};
 use crate::ports::agent::AgentFamily;
 use crate::ports::files::{FileStat, Files, Met};
 use crate::ports::reader::Reader as _;
-use crate::ports::recorder::{Batch, Expect, KnownSource, Recorder as _, SourceSpec, Watermark};
+use crate::ports::recorder::{Batch, KnownSource, Recorder as _, SourceSpec, Watermark};
 use serde_json::{Value, json};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -236,27 +236,17 @@ fn imposed(token: &Token) -> Option<Batch> {
     let evidence: Value = serde_json::from_str(&token.evidence).ok()?;
     let word = |key: &str| evidence.get(key)?.as_str().map(str::to_owned);
     let mark = mark::from_json(evidence.get("mark")?)?;
-    Some(Batch {
-        source: SourceSpec {
-            kind: "file",
-            format: word("format")?,
-            provider: word("provider")?,
-            path: token.source.clone(),
-            stat: Some(mark.stat),
-        },
-        expect: Expect::Nothing,
-        generation: 0,
-        fresh: false,
-        flip: false,
-        records: Vec::new(),
-        watermark: Some(Watermark {
-            offset: token.boundary,
-            decoder: token.decoder.clone(),
-            ..mark
-        }),
-        ingress: Ingress::BuiltIn,
-        ignored: Tally::default(),
-    })
+    let source = SourceSpec {
+        kind: "file",
+        format: word("format")?,
+        provider: word("provider")?,
+        path: token.source.clone(),
+        stat: Some(mark.stat),
+    };
+    let mut batch = Batch::of(source, Vec::new(), Ingress::BuiltIn);
+    batch.watermark =
+        Some(Watermark { offset: token.boundary, decoder: token.decoder.clone(), ..mark });
+    Some(batch)
 }
 
 /// The real file system, which can refuse a file, and in which something happens meanwhile.
