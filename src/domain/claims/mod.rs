@@ -55,6 +55,8 @@ pub enum Subject {
     LintResult,
     /// A type checker is content.
     TypeCheckResult,
+    /// A formatter has nothing to change.
+    FormatResult,
     /// A command was run.
     CommandExecuted,
     /// A command was run and succeeded.
@@ -69,15 +71,20 @@ pub enum Subject {
     GitCommit,
     /// Something was pushed.
     GitPush,
+    /// A pull request was opened.
+    PullRequest,
+    /// A dependency was added.
+    DependencyAdded,
     /// A subject that this version has no name for.
     Other(String),
 }
 
-const SUBJECTS: [(Subject, &str); 11] = [
+const SUBJECTS: [(Subject, &str); 14] = [
     (Subject::TestResult, "test_result"),
     (Subject::BuildResult, "build_result"),
     (Subject::LintResult, "lint_result"),
     (Subject::TypeCheckResult, "type_check_result"),
+    (Subject::FormatResult, "format_result"),
     (Subject::CommandExecuted, "command_executed"),
     (Subject::CommandSucceeded, "command_succeeded"),
     (Subject::FileCreated, "file_created"),
@@ -85,6 +92,8 @@ const SUBJECTS: [(Subject, &str); 11] = [
     (Subject::FileDeleted, "file_deleted"),
     (Subject::GitCommit, "git_commit"),
     (Subject::GitPush, "git_push"),
+    (Subject::PullRequest, "pull_request"),
+    (Subject::DependencyAdded, "dependency_added"),
 ];
 
 impl Subject {
