@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod files;
+pub mod git;
 pub mod journal;
 pub mod spool_dir;
 pub mod sqlite;

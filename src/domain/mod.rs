@@ -15,6 +15,7 @@ pub mod payload;
 pub mod provenance;
 pub mod provider;
 pub mod record;
+pub mod repository;
 pub mod selector;
 pub mod summaries;
 pub mod tag;

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod clock;
 pub mod files;
+pub mod git;
 pub mod journal;
 pub mod payload;
 pub mod reader;

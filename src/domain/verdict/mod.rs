@@ -9,9 +9,11 @@ mod place;
 mod situation;
 #[cfg(test)]
 mod tests;
+mod witness;
 
 pub use judge::judge;
 pub use situation::{ClaimCase, Edit, ShellRun, Situation, Unseen};
+pub use witness::with_testimony;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -80,6 +82,18 @@ crate::open_tag! {
         AbnormalExit = "abnormal_exit",
         /// The claim is a failure, but the run succeeded.
         SuccessObserved = "success_observed",
+        /// The repository holds the commit.
+        CommitInRepository = "commit_in_repository",
+        /// The repository does not hold the commit that is named.
+        CommitNotInRepository = "commit_not_in_repository",
+        /// The commit is not in the history of the branch that is named.
+        CommitNotOnBranch = "commit_not_on_branch",
+        /// The commit does not change the file that is named.
+        CommitLacksFile = "commit_lacks_file",
+        /// The branch has a commit of the turn's time; who made it is not told.
+        CommitInTurn = "commit_in_turn",
+        /// A remote-tracking reference holds the commit.
+        OnRemote = "on_remote",
         /// No verifier exists for the claim's subject.
         NoVerifier = "no_verifier",
     }
