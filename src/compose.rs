@@ -3,6 +3,7 @@
 //! `fornax hook` leaves before arguments are parsed: it has its own rules (nothing printed, exit 0
 //! whatever happens, its own deadline) and builds only what its road needs.
 
+mod gate;
 mod hook;
 mod subjects;
 
@@ -10,7 +11,9 @@ use crate::adapters::agents::claude::ClaudeFamily;
 use crate::adapters::agents::codex::CodexFamily;
 use crate::adapters::agents::opencode::OpenCodeFamily;
 use crate::adapters::files::FsFiles;
+use crate::adapters::git::GixWitness;
 use crate::adapters::journal::JournalFolder;
+use crate::adapters::shell::ShellChain;
 use crate::adapters::spool_dir::SpoolDir;
 use crate::adapters::sqlite::{OpenOptions, SqliteStore};
 use crate::adapters::system_clock::SystemClock;
@@ -117,6 +120,8 @@ fn parts(cli: &Cli) -> Parts {
         open_spool: Box::new(|out| Ok(Box::new(SpoolDir::open(out)?))),
         wake: Box::new(|| Box::new(NotifyWake::new())),
         subjects: Box::new(subjects::BuiltIn),
+        git: Box::new(GixWitness::new()),
+        chain: Box::new(ShellChain),
     }
 }
 

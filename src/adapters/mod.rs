@@ -4,6 +4,7 @@ pub mod agents;
 pub mod files;
 pub mod git;
 pub mod journal;
+pub mod shell;
 pub mod spool_dir;
 pub mod sqlite;
 pub mod stdin;

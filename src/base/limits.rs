@@ -20,6 +20,8 @@ pub const HOOK_PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const HOOK_DEADLINE: Duration = Duration::from_millis(400);
 /// When its first thread stops waiting for the work, so that leaving fits into the deadline.
 pub const HOOK_WATCHDOG: Duration = HOOK_DEADLINE.saturating_sub(Duration::from_millis(60));
+/// When the answer of `hook --gate` must be known; a later one is not given.
+pub const HOOK_GATE_DEADLINE: Duration = Duration::from_millis(300);
 /// When it stops waiting for its payload.
 pub const HOOK_READ_DEADLINE: Duration = Duration::from_millis(280);
 /// How long a hook waits for the journal lock before it writes a segment of its own.

@@ -85,9 +85,19 @@ pub enum Command {
     Show(ShowArgs),
     /// Check the claims of a conversation against its evidence
     #[command(
-        after_help = "Without S: the latest session whose folder holds the current one.\n\nExamples:\n  fornax verify\n  fornax verify 5c1d2f0a --json\n  fornax verify --exit-code && git push"
+        after_help = "Without S: the latest session whose folder holds the current one.\n\nExamples:\n  fornax verify\n  fornax verify 5c1d2f0a --json\n  fornax verify --project . --since 1d\n  fornax verify --explain 0b6f2c1e-0000-5000-8000-000000000000\n  fornax verify --exit-code && git push"
     )]
     Verify(VerifyArgs),
+    /// Say in one line how the latest session of this folder stands
+    #[command(
+        after_help = "Judges it first when something was recorded since. Examples:\n  fornax status\n  fornax status 5c1d2f0a --json"
+    )]
+    Status(StatusArgs),
+    /// Print a line for the status line of the agent (its JSON on stdin)
+    #[command(
+        after_help = "In Claude Code's settings.json:\n  \"statusLine\": {\"type\": \"command\", \"command\": \"fornax statusline\"}\n\nThere is one such slot. To keep a line that you have already:\n  fornax statusline --chain '~/.claude/my-line.sh'\n\nIt shows the verdicts that `status`, `verify` or `hook --gate` gave last; it judges nothing, and\nnever fails. Colour: fornax --color always statusline"
+    )]
+    Statusline(StatuslineArgs),
     /// Write records as a spool of JSON files, one record a file
     #[command(
         name = "export-spool",
@@ -125,6 +135,10 @@ pub struct HookArgs {
     /// Sync each event to the disk (survives power loss; slower)
     #[arg(long)]
     pub fsync: bool,
+    /// At the end of a turn: when a claim of it is contradicted by a literal exit code, tell the
+    /// agent so, once, instead of letting it stop
+    #[arg(long)]
+    pub gate: bool,
 }
 
 /// `fornax ingest`.
@@ -234,6 +248,35 @@ pub struct VerifyArgs {
     /// Let evidence of third-party messages count like evidence that fornax saw itself
     #[arg(long)]
     pub trust_messages: bool,
+    /// Every session of this folder or below it, instead of one
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    pub project: Option<PathBuf>,
+    /// Every session active since then: 2026-05-04, 2026-05-04T09:00:00Z, 30m, 2h, 3d, 1w
+    #[arg(long, value_name = "WHEN", conflicts_with = "session")]
+    pub since: Option<String>,
+    /// Every session whose last activity was before then
+    #[arg(long, value_name = "WHEN", conflicts_with = "session")]
+    pub until: Option<String>,
+    /// Explain one finding, by its id or its claim's: from the sentence to the bytes, and what was
+    /// said before
+    #[arg(long, value_name = "ID", conflicts_with_all = ["project", "since", "until", "exit_code"])]
+    pub explain: Option<uuid::Uuid>,
+}
+
+/// `fornax status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// A key, a native id, or a unique beginning of one
+    #[arg(value_name = "S")]
+    pub session: Option<String>,
+}
+
+/// `fornax statusline`.
+#[derive(Debug, Args)]
+pub struct StatuslineArgs {
+    /// A status line command to run first, with the same input; its line comes before fornax's
+    #[arg(long, value_name = "COMMAND")]
+    pub chain: Option<String>,
 }
 
 /// `fornax export-spool`.

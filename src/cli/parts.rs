@@ -3,8 +3,10 @@
 use crate::app::drain::{DrainError, drain};
 use crate::conformance::subjects::SubjectFactory;
 use crate::ports::agent::{AgentFamily, Homes};
+use crate::ports::chain::Chain;
 use crate::ports::clock::Clock;
 use crate::ports::files::Files;
+use crate::ports::git::GitWitness;
 use crate::ports::journal::JournalReader;
 use crate::ports::recorder::StoreError;
 use crate::ports::spool::Spool;
@@ -44,6 +46,10 @@ pub struct Parts {
     pub open_spool: OpenSpool,
     pub wake: Box<dyn Fn() -> Box<dyn Wake>>,
     pub subjects: Box<dyn SubjectFactory>,
+    /// Repositories, asked about commits and pushes.
+    pub git: Box<dyn GitWitness>,
+    /// The status line command that a person had before.
+    pub chain: Box<dyn Chain>,
 }
 
 impl Parts {

@@ -4,6 +4,7 @@
 //! leaves, whatever the disk or the input does. A panic is caught and becomes a loss. Where the
 //! agent sends a stream nobody waits for its end, and there is no deadline.
 
+use super::gate::{self, Overheard};
 use super::{families, fornax_home, path_variable, unique};
 use crate::adapters::journal::{JournalAppender, JournalFolder};
 use crate::adapters::stdin::Stdin;
@@ -11,7 +12,7 @@ use crate::adapters::system_clock::SystemClock;
 use crate::app::delivery::Delivery;
 use crate::app::record::Hook;
 use crate::base::hash::Digest;
-use crate::base::limits::HOOK_WATCHDOG;
+use crate::base::limits::{HOOK_GATE_DEADLINE, HOOK_WATCHDOG};
 use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::Message;
 use crate::ports::agent::HookInput;
@@ -19,8 +20,8 @@ use crate::ports::clock::Clock as _;
 use crate::ports::journal::{JournalReader as _, JournalWriter as _};
 use crate::ports::payload::{PayloadInput, Step};
 use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,6 +36,8 @@ struct Typed {
     agent: Option<String>,
     payload: Option<Vec<u8>>,
     fsync: bool,
+    /// Answer the end of a turn, where a claim of it is contradicted.
+    gate: bool,
     home: Option<PathBuf>,
 }
 
@@ -69,9 +72,9 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
     let (done, finished) = sync_channel(1);
     let worker_home = home.clone();
     let worker = std::thread::Builder::new().spawn(move || {
-        record(&typed, &worker_home, started);
+        let answer = record(&typed, &worker_home, started);
         // The receiver is gone only when the deadline has passed.
-        let _ = done.send(());
+        let _ = done.send(answer);
     });
     if worker.is_err() {
         return ExitCode::SUCCESS;
@@ -82,13 +85,24 @@ pub(super) fn main(args: &[OsString], started: Instant) -> ExitCode {
         finished.recv_timeout(HOOK_WATCHDOG.saturating_sub(started.elapsed()))
     };
     let reason = match waited {
-        Ok(()) => return ExitCode::SUCCESS,
+        Ok(answer) => {
+            say(answer, started);
+            return ExitCode::SUCCESS;
+        }
         Err(RecvTimeoutError::Disconnected) => LossReason::HookFault,
         Err(RecvTimeoutError::Timeout) => LossReason::HookDeadline,
     };
     // What was not recorded is said in the journal, where it is counted.
     let _ = appender(&home, false).append(&fault(reason));
     ExitCode::SUCCESS
+}
+
+/// Prints the gate's answer; one that comes too late is none.
+fn say(answer: Option<String>, started: Instant) {
+    if let Some(answer) = answer.filter(|_| started.elapsed() < HOOK_GATE_DEADLINE) {
+        // A host that does not listen is not blocked.
+        let _ = writeln!(io::stdout(), "{answer}");
+    }
 }
 
 /// Whether the agent that was named sends all its payloads to one process.
@@ -100,7 +114,8 @@ fn is_stream(typed: &Typed) -> bool {
         })
 }
 
-fn record(typed: &Typed, home: &std::path::Path, started: Instant) {
+/// Records the payload; with `--gate`, what to answer.
+fn record(typed: &Typed, home: &Path, started: Instant) -> Option<String> {
     let families = families();
     let family = typed
         .agent
@@ -116,11 +131,18 @@ fn record(typed: &Typed, home: &std::path::Path, started: Instant) {
     let _ = match &typed.payload {
         Some(bytes) => hook.run(&mut Argument(bytes)),
         None if is_stream(typed) => hook.run_stream(&mut Stdin::new()),
+        None if typed.gate => {
+            let mut stdin = Stdin::new();
+            let mut input = Overheard::new(&mut stdin);
+            hook.run(&mut input).ok()?;
+            return gate::answer(family?, &input.into_kept(), home);
+        }
         None => hook.run(&mut Stdin::new()),
     };
+    None
 }
 
-fn appender(home: &std::path::Path, fsync: bool) -> JournalAppender {
+fn appender(home: &Path, fsync: bool) -> JournalAppender {
     JournalAppender::new(home, path_variable("XDG_RUNTIME_DIR").as_deref(), fsync, unique())
 }
 
@@ -152,6 +174,8 @@ fn typed(args: &[OsString]) -> Typed {
             rest.next();
         } else if text == "--fsync" {
             typed.fsync = true;
+        } else if text == "--gate" {
+            typed.gate = true;
         } else if text == "--home" {
             typed.home = rest.next().map(PathBuf::from);
         } else if let Some(home) = text.strip_prefix("--home=") {

@@ -71,6 +71,17 @@ pub enum HookInput {
     Stream,
 }
 
+/// The end of a turn that a hook may block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnStop {
+    /// Native id of the conversation.
+    pub native_id: String,
+    /// Native id of the turn, where the host names it.
+    pub turn: Option<String>,
+    /// True when the agent works because a hook blocked this turn's end before.
+    pub blocked_before: bool,
+}
+
 /// All adapters of one provider.
 pub trait AgentFamily: Send + Sync {
     fn provider(&self) -> Provider;
@@ -84,6 +95,17 @@ pub trait AgentFamily: Send + Sync {
     /// How payloads come: most agents run a hook a payload.
     fn hook_input(&self) -> HookInput {
         HookInput::Payload
+    }
+
+    /// The end of a turn that a hook payload asks about; none for every other payload, and for a
+    /// host whose turns cannot be blocked.
+    fn turn_stop(&self, _payload: &Value) -> Option<TurnStop> {
+        None
+    }
+
+    /// What the host reads as "go on, for this reason".
+    fn block(&self, _reason: &str) -> Option<String> {
+        None
     }
 
     /// An adapter for a file of `format`; `None` when the format is not this family's.

@@ -1,8 +1,10 @@
 //! The traits between core and the outside, and their small data.
 
 pub mod agent;
+pub mod chain;
 pub mod clock;
 pub mod files;
+pub mod findings;
 pub mod git;
 pub mod journal;
 pub mod payload;

@@ -30,6 +30,7 @@ mod read;
 mod redaction;
 mod sessions;
 mod show;
+mod status;
 mod streams;
 mod support;
 mod tail;

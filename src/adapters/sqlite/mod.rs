@@ -5,6 +5,7 @@
 //! `streams` keeps a stream's telling from being counted beside the record it repeats.
 
 mod additive;
+mod findings;
 mod fold;
 mod migrate;
 mod open;

@@ -9,6 +9,8 @@ mod losses_recheck;
 mod read;
 mod sessions;
 mod show;
+mod status;
+mod statusline;
 mod tail;
 mod usage;
 mod verify;
@@ -31,6 +33,8 @@ pub fn run(cli: &Cli, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         Command::Sessions(args) => sessions::run(args, parts, ui)?,
         Command::Show(args) => show::run(args, parts, ui)?,
         Command::Verify(args) => verify::run(args, parts, ui)?,
+        Command::Status(args) => status::run(args, parts, ui)?,
+        Command::Statusline(args) => statusline::run(args, parts, ui)?,
         Command::ExportSpool(args) => export_spool::run(args, parts, ui)?,
         Command::Read(args) => read::run(args, parts, ui)?,
         Command::Usage(args) => usage::run(args, parts, ui)?,

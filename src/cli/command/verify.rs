@@ -1,13 +1,18 @@
 //! `fornax verify`.
 
-use crate::app::lookup;
+mod explain;
+mod range;
+
 use crate::app::verify::{Checked, Checks, Trust, check, place};
+use crate::app::{lookup, standing};
 use crate::base::text::one_line;
 use crate::cli::args::VerifyArgs;
+use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
 use crate::cli::ui::{Tone, Ui};
 use crate::domain::verdict::{Finding, Verdict};
 use crate::ports::reader::{ConversationRow, Reader};
+use crate::ports::store::Store;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,62 +25,108 @@ const VERDICTS: [Verdict; 5] = [
     Verdict::Unavailable,
 ];
 
-/// Checks the claims of one conversation.
+/// Checks the claims of one conversation, or of those that a folder and a span of time choose.
 pub(super) fn run(args: &VerifyArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
-    let store = parts.store(false, None, &|text| ui.note(text)).context("cannot verify")?;
-    let conversation = find(args, parts, store.reader())?;
-    let trust = if args.trust_messages { Trust::Messages } else { Trust::BuiltIn };
-    let checks = check(store.reader(), &conversation, trust)?;
-    if ui.json {
-        ui.json(&as_json(&conversation, &checks))?;
-    } else {
-        print(&conversation, &checks, ui)?;
+    let mut store = parts.store(false, None, &|text| ui.note(text)).context("cannot verify")?;
+    let chosen = chosen(args, parts, store.reader())?;
+    if let Some(id) = args.explain {
+        return explain::run(id, &chosen, parts, store.as_mut(), ui);
     }
-    for failed in &checks.failed {
-        ui.note(&format!("row {} could not be read: {}", failed.id, failed.error));
+    let mut all = Vec::new();
+    for conversation in chosen {
+        let checks = check_and_keep(args, &conversation, parts, store.as_mut(), ui)?;
+        all.push((conversation, checks));
+    }
+    if is_range(args) {
+        range::print(&all, ui)?;
+    } else if let Some((conversation, checks)) = all.first() {
+        if ui.json {
+            ui.json(&as_json(conversation, checks))?;
+        } else {
+            print(conversation, checks, ui)?;
+        }
+    }
+    let failed: Vec<_> = all.iter().flat_map(|(_, checks)| &checks.failed).collect();
+    for row in &failed {
+        ui.note(&format!("row {} could not be read: {}", row.id, row.error));
     }
     if args.exit_code {
-        return Ok(exit_code(&checks));
+        return Ok(exit_code(all.iter().flat_map(|(_, checks)| &checks.checked)));
     }
-    Ok(u8::from(!checks.failed.is_empty()))
+    Ok(u8::from(!failed.is_empty()))
 }
 
-fn find(args: &VerifyArgs, parts: &Parts, reader: &dyn Reader) -> Result<ConversationRow> {
+/// Findings that rest on a person's trust are an answer, and are not kept.
+fn check_and_keep(
+    args: &VerifyArgs,
+    conversation: &ConversationRow,
+    parts: &Parts,
+    store: &mut dyn Store,
+    ui: &Ui,
+) -> Result<Checks> {
+    if args.trust_messages {
+        return Ok(check(store.reader(), conversation, Trust::Messages)?);
+    }
+    let (checks, not_kept) = standing::judge(store, conversation, parts.clock.now().0)?;
+    if let Some(error) = not_kept {
+        ui.note(&format!("the findings were not kept: {error}"));
+    }
+    Ok(checks)
+}
+
+fn is_range(args: &VerifyArgs) -> bool {
+    args.project.is_some() || args.since.is_some() || args.until.is_some()
+}
+
+/// The conversations to check; with `--explain` and no session, none yet.
+fn chosen(args: &VerifyArgs, parts: &Parts, reader: &dyn Reader) -> Result<Vec<ConversationRow>> {
+    if is_range(args) {
+        return range::chosen(args, parts, reader);
+    }
     match &args.session {
-        Some(word) => Ok(lookup::by_word(reader, word)?),
-        None => lookup::latest_here(reader, &parts.environment.cwd).map_err(|e| match e {
-            lookup::LookupError::NoneHere { .. } => {
-                crate::cli::exit::Exit::unavailable(e.to_string()).into()
+        Some(word) => Ok(vec![lookup::by_word(reader, word)?]),
+        None if args.explain.is_some() => Ok(Vec::new()),
+        None => match lookup::latest_here(reader, &parts.environment.cwd) {
+            Ok(row) => Ok(vec![row]),
+            Err(e @ lookup::LookupError::NoneHere { .. }) => {
+                Err(Exit::unavailable(e.to_string()).into())
             }
-            other => other.into(),
-        }),
+            Err(other) => Err(other.into()),
+        },
     }
 }
 
 /// 0 with something verified and nothing contradicted, 1 contradicted, 69 nothing to judge by.
-fn exit_code(checks: &Checks) -> u8 {
-    let has = |verdict| checks.checked.iter().any(|c| c.finding.verdict == verdict);
-    if has(Verdict::Contradicted) {
-        1
-    } else if has(Verdict::Verified) {
-        0
-    } else {
-        69
+fn exit_code<'a>(checked: impl Iterator<Item = &'a Checked>) -> u8 {
+    let mut code = 69;
+    for one in checked {
+        match one.finding.verdict {
+            Verdict::Contradicted => return 1,
+            Verdict::Verified => code = 0,
+            Verdict::Review | Verdict::Unverified | Verdict::Unavailable => {}
+        }
     }
+    code
 }
 
-fn counts(checks: &Checks) -> BTreeMap<&'static str, usize> {
+fn counts(checked: &[&Checked]) -> BTreeMap<&'static str, usize> {
     VERDICTS
         .into_iter()
-        .map(|v| (v.as_str(), checks.checked.iter().filter(|c| c.finding.verdict == v).count()))
+        .map(|v| (v.as_str(), checked.iter().filter(|c| c.finding.verdict == v).count()))
         .collect()
+}
+
+/// The counts that are not 0, in words.
+fn in_words(checked: &[&Checked]) -> String {
+    let counts = counts(checked).into_iter().filter(|(_, n)| *n > 0);
+    counts.map(|(verdict, n)| format!("{n} {verdict}")).collect::<Vec<_>>().join(", ")
 }
 
 fn as_json(conversation: &ConversationRow, checks: &Checks) -> Value {
     json!({
         "conversation": conversation.key,
         "findings": checks.checked.iter().map(finding_json).collect::<Vec<_>>(),
-        "counts": counts(checks),
+        "counts": counts(&checks.checked.iter().collect::<Vec<_>>()),
         "failed": checks.failed,
     })
 }
@@ -108,13 +159,8 @@ fn print(conversation: &ConversationRow, checks: &Checks, ui: &mut Ui) -> Result
     for checked in &checks.checked {
         print_one(checked, ui)?;
     }
-    let words: Vec<String> = counts(checks)
-        .into_iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(verdict, n)| format!("{n} {verdict}"))
-        .collect();
     ui.line("")?;
-    Ok(ui.line(&words.join(", "))?)
+    Ok(ui.line(&in_words(&checks.checked.iter().collect::<Vec<_>>()))?)
 }
 
 /// One finding in three lines: verdict and claim, why, and where the claim was made.

@@ -38,6 +38,10 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict, the weightiest first.
+    pub const ALL: [Self; 5] =
+        [Self::Contradicted, Self::Review, Self::Verified, Self::Unverified, Self::Unavailable];
+
     /// The wire spelling.
     pub fn as_str(self) -> &'static str {
         match self {

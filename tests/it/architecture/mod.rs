@@ -52,7 +52,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("std::env", &["compose.rs", "compose/"]),
     ("SystemTime", &["adapters/system_clock.rs"]),
     ("process::exit", &[]),
-    ("process::Command", &["conformance/"]),
+    ("process::Command", &["conformance/", "adapters/shell.rs"]),
     ("std::net", &[]),
     ("tokio", &[]),
 ];

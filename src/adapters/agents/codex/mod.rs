@@ -37,8 +37,8 @@ mod tests;
 use crate::domain::capability::{RuntimeCapabilities, SignalAvailability, SignalClass};
 use crate::domain::provider::Provider;
 use crate::domain::selector::{Selected, Selector};
-use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, SourceSample};
-use serde_json::Value;
+use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, SourceSample, TurnStop};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Version of the translation, written into provenance and capability notes.
@@ -68,6 +68,22 @@ impl AgentFamily for CodexFamily {
 
     fn hook_adapter(&self) -> Box<dyn AgentAdapter> {
         Box::new(hook::HookAdapter)
+    }
+
+    fn turn_stop(&self, payload: &Value) -> Option<TurnStop> {
+        let text = |key: &str| payload.get(key)?.as_str().map(str::to_owned);
+        let own = payload.get("agent_id").is_none_or(Value::is_null);
+        // A sub-agent's end is its parent's business.
+        (text("hook_event_name")? == "Stop" && own).then_some(())?;
+        Some(TurnStop {
+            native_id: text("session_id")?,
+            turn: text("turn_id"),
+            blocked_before: payload.get("stop_hook_active").and_then(Value::as_bool)?,
+        })
+    }
+
+    fn block(&self, reason: &str) -> Option<String> {
+        Some(json!({ "decision": "block", "reason": reason }).to_string())
     }
 
     fn file_adapter(&self, format: &str) -> Option<Box<dyn AgentAdapter>> {
