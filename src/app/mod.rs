@@ -22,6 +22,7 @@ pub mod record;
 pub mod redact;
 pub mod resume;
 pub mod seal;
+pub mod search;
 pub mod sessions;
 pub mod standing;
 pub mod usage;

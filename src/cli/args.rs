@@ -114,6 +114,11 @@ pub enum Command {
         after_help = "Examples:\n  fornax usage                              by day, this host's time zone\n  fornax usage --by model --since 2026-11-01\n  fornax usage --by tree --session 5c1d2f0a --explain\n  fornax usage --by model --prices prices.json --json\n\nNumbers: 12 is exact, >=12 at least so many, 12+? with a part that was not reported, ? unknown.\nRules and the format of a price file: docs/usage.md."
     )]
     Usage(UsageArgs),
+    /// Find words in prompts, answers, commands, paths and results
+    #[command(
+        after_help = "All words must occur in one text; \"two words\" in quotes are a phrase, word* a beginning. Latest first.\nThe first search after much was recorded brings the index up to date.\n\nExamples:\n  fornax search rounding price\n  fornax search --in commands 'cargo test'\n  fornax search --session 5c1d2f0a 'panicked at' --json"
+    )]
+    Search(SearchArgs),
     /// Say what was not recorded, and why
     #[command(
         after_help = "Examples:\n  fornax losses                 by reason\n  fornax losses --by session    by conversation\n  fornax losses --recheck       after an update of fornax: read again what can be read now"
@@ -277,6 +282,52 @@ pub struct StatuslineArgs {
     /// A status line command to run first, with the same input; its line comes before fornax's
     #[arg(long, value_name = "COMMAND")]
     pub chain: Option<String>,
+}
+
+/// `fornax search`.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to look for
+    #[arg(value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// Only in these texts
+    #[arg(long = "in", value_name = "TEXTS")]
+    pub place: Option<SearchIn>,
+    /// Only in one conversation: a key, a native id, or a unique beginning of one
+    #[arg(long, value_name = "S")]
+    pub session: Option<String>,
+    /// Only this provider (claude_code, codex, open_code, ...)
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// Only since then: 2026-05-04, 2026-05-04T09:00:00Z, 30m, 2h, 3d, 1w
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Only before then
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<String>,
+    /// At most so many events [default: 20]
+    #[arg(long, short = 'n', value_name = "N")]
+    pub limit: Option<usize>,
+    /// Make the index anew first
+    #[arg(long)]
+    pub rebuild: bool,
+    /// Only empty the index; the next search makes it again
+    #[arg(long, conflicts_with_all = ["rebuild", "words"])]
+    pub drop: bool,
+}
+
+/// Where words are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SearchIn {
+    /// What a person typed
+    Prompts,
+    /// What the agent said
+    Answers,
+    /// What calls were given: commands, paths, contents
+    #[value(alias = "commands", alias = "paths")]
+    Inputs,
+    /// What calls gave back
+    Results,
 }
 
 /// `fornax export-spool`.

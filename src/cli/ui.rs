@@ -90,6 +90,19 @@ impl Ui {
         format!("{style}{text}{style:#}")
     }
 
+    /// A progress bar over a number of things; hidden as the other.
+    pub fn count_bar(&self, what: &'static str) -> ProgressBar {
+        if self.json || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        bar
+    }
+
     /// A progress bar over bytes; hidden unless stderr is a terminal and text is wanted.
     pub fn bytes_bar(&self) -> ProgressBar {
         if self.json || !io::stderr().is_terminal() {

@@ -10,6 +10,7 @@ pub mod journal;
 pub mod payload;
 pub mod reader;
 pub mod recorder;
+pub mod search;
 pub mod spool;
 pub mod store;
 pub mod wake;

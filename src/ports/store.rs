@@ -3,18 +3,21 @@
 use super::findings::FindingStore;
 use super::reader::Reader;
 use super::recorder::Recorder;
+use super::search::SearchIndex;
 
 /// All sides of the store.
-pub trait Store: Recorder + Reader + FindingStore {
+pub trait Store: Recorder + Reader + FindingStore + SearchIndex {
     /// The writing side.
     fn recorder(&mut self) -> &mut dyn Recorder;
     /// The reading side.
     fn reader(&self) -> &dyn Reader;
     /// The verdicts that were given.
     fn findings(&mut self) -> &mut dyn FindingStore;
+    /// The full-text index.
+    fn search_index(&mut self) -> &mut dyn SearchIndex;
 }
 
-impl<T: Recorder + Reader + FindingStore> Store for T {
+impl<T: Recorder + Reader + FindingStore + SearchIndex> Store for T {
     fn recorder(&mut self) -> &mut dyn Recorder {
         self
     }
@@ -24,6 +27,10 @@ impl<T: Recorder + Reader + FindingStore> Store for T {
     }
 
     fn findings(&mut self) -> &mut dyn FindingStore {
+        self
+    }
+
+    fn search_index(&mut self) -> &mut dyn SearchIndex {
         self
     }
 }

@@ -28,6 +28,7 @@ mod opencode;
 mod order;
 mod read;
 mod redaction;
+mod search;
 mod sessions;
 mod show;
 mod status;

@@ -15,6 +15,7 @@ pub(super) const APPLICATION_ID: i64 = 0x6672_6e78;
 const STEPS: &[&str] = &[
     include_str!("../../../migrations/0001_first.sql"),
     include_str!("../../../migrations/0002_findings.sql"),
+    include_str!("../../../migrations/0003_search.sql"),
 ];
 
 /// The schema version of this build.

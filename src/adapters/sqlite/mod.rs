@@ -12,6 +12,7 @@ mod open;
 mod places;
 mod read;
 mod rows;
+mod search;
 mod streams;
 mod sweep;
 mod usage;

@@ -7,6 +7,7 @@ mod ingest;
 mod losses;
 mod losses_recheck;
 mod read;
+mod search;
 mod sessions;
 mod show;
 mod status;
@@ -37,6 +38,7 @@ pub fn run(cli: &Cli, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         Command::Statusline(args) => statusline::run(args, parts, ui)?,
         Command::ExportSpool(args) => export_spool::run(args, parts, ui)?,
         Command::Read(args) => read::run(args, parts, ui)?,
+        Command::Search(args) => search::run(args, parts, ui)?,
         Command::Usage(args) => usage::run(args, parts, ui)?,
         Command::Losses(args) => losses::run(args, parts, ui)?,
         Command::Conformance(args) => conformance::run(args, cli.common.json, parts)?,

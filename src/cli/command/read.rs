@@ -25,10 +25,18 @@ pub(super) fn run(args: &ReadArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     match readback.text(&locator, max_bytes) {
         Ok(read) => print(&locator, &read, ui),
         Err(ReadError::Unavailable(reason)) => refuse(&locator, &reason, ui),
-        Err(ReadError::Store(error)) => Err(error.into()),
-        Err(ReadError::Io { path, error }) => {
-            Err(Exit::io(format!("cannot read {}: {error}", path.display())).into())
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// A failure to read back, with its exit code.
+pub(super) fn failure(error: ReadError) -> anyhow::Error {
+    match error {
+        ReadError::Store(error) => error.into(),
+        ReadError::Io { path, error } => {
+            Exit::io(format!("cannot read {}: {error}", path.display())).into()
         }
+        ReadError::Unavailable(reason) => Exit::no(reason.advice()).into(),
     }
 }
 
