@@ -47,10 +47,10 @@ pub(super) fn run(args: &SearchArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         let around = excerpt(&mut readback, hit, &query, EXCERPT_CHARS);
         told.push((hit, around.map_err(super::read::failure)?));
     }
-    let cut = cut_texts(store.reader())?;
+    let cut = cut_bytes(store.reader())?;
     if ui.json {
         let results: Vec<Value> = told.iter().map(|(hit, around)| as_json(hit, around)).collect();
-        ui.json(&json!({ "results": results, "more": found.more, "cut_texts": cut }))?;
+        ui.json(&json!({ "results": results, "more": found.more, "cut_bytes": cut }))?;
     } else {
         print(&told, ui)?;
         if found.more {
@@ -113,7 +113,7 @@ fn query(
 }
 
 /// Texts that were cut when they were stored: what lies beyond the cut cannot be found.
-fn cut_texts(reader: &dyn Reader) -> Result<i64> {
+fn cut_bytes(reader: &dyn Reader) -> Result<i64> {
     let cut = LossReason::TextCut;
     let losses = reader.losses(None)?;
     Ok(losses.iter().filter(|loss| loss.reason == cut.as_str()).map(|loss| loss.count).sum())
