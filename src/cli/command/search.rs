@@ -61,9 +61,7 @@ pub(super) fn run(args: &SearchArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         let beyond = if cut == 0 {
             String::new()
         } else {
-            format!(
-                "; {cut} texts were cut when they were stored, and what lies beyond is not searched"
-            )
+            format!("; {cut} bytes of text lay beyond what is stored, and are not searched")
         };
         return Err(Exit::no(format!("nothing matches{beyond}")).into());
     }
@@ -112,7 +110,7 @@ fn query(
     })
 }
 
-/// Texts that were cut when they were stored: what lies beyond the cut cannot be found.
+/// Bytes of text that were cut when they were stored: what lies beyond the cut cannot be found.
 fn cut_bytes(reader: &dyn Reader) -> Result<i64> {
     let cut = LossReason::TextCut;
     let losses = reader.losses(None)?;
