@@ -26,6 +26,12 @@ use crate::domain::provider::Provider;
 pub const KEYS: &str = "builtin:keys";
 /// The subject over `domain::envelope` and `domain::payload`.
 pub const ENVELOPE: &str = "builtin:envelope";
+/// The subject over Claude Code's hook adapter, and its hook as a process.
+pub const CLAUDE_HOOK: &str = "builtin:claude-hook";
+/// The subject over Codex' hook as a process.
+pub const CODEX_HOOK: &str = "builtin:codex-hook";
+/// The subject over OpenCode's adapter, and its stream as a process.
+pub const OPENCODE: &str = "builtin:opencode";
 /// The subject over the Claude Code transcript adapter.
 pub const CLAUDE_TRANSCRIPT: &str = "builtin:claude-transcript";
 /// The subject over ingest, follow and the store.

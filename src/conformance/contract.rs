@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check::{CaseEnd, Checks};
 use super::decoding::Decoder;
 use super::harness::Harness;
+use super::normalizing::{HookHost, Normalizer};
 use super::subjects::{EnvelopeCodec, Fired, KeyCodec, NativeProbe, Offer, Resolver, UsageFold};
 use super::tailing::TailReader;
 
@@ -59,6 +60,10 @@ pub enum Body {
     Decoder(Offer, fn(&mut Checks<'_>, &mut dyn Decoder) -> CaseEnd),
     /// Needs a tail reader.
     Tail(fn(&mut Checks<'_>, &mut dyn TailReader) -> CaseEnd),
+    /// Needs a native adapter with the pipeline behind it.
+    Normalizer(fn(&mut Checks<'_>, &mut dyn Normalizer) -> CaseEnd),
+    /// Needs the hook as a process.
+    Hook(fn(&mut Checks<'_>, &mut dyn HookHost) -> CaseEnd),
     /// Needs a usage fold.
     Usage(fn(&mut Checks<'_>, &mut dyn UsageFold) -> CaseEnd),
     /// Needs the runner itself.
@@ -76,6 +81,8 @@ impl Body {
             Self::Readback(_) => Some(Offer::Readback),
             Self::Decoder(offer, _) => Some(*offer),
             Self::Tail(_) => Some(Offer::Tail),
+            Self::Normalizer(_) => Some(Offer::Normalize),
+            Self::Hook(_) => Some(Offer::HookProcess),
             Self::Usage(_) => Some(Offer::Usage),
             Self::Runner(_) => Some(Offer::Runner),
         }
@@ -119,6 +126,10 @@ pub enum Wrap {
     Decoder(fn(Box<dyn Decoder>, Fired) -> Box<dyn Decoder>),
     /// Around a tail reader.
     Tail(fn(Box<dyn TailReader>, Fired) -> Box<dyn TailReader>),
+    /// Around a native adapter.
+    Normalizer(fn(Box<dyn Normalizer>, Fired) -> Box<dyn Normalizer>),
+    /// Around the hook as a process.
+    Hook(fn(Box<dyn HookHost>, Fired) -> Box<dyn HookHost>),
     /// Around a usage fold.
     Usage(fn(Box<dyn UsageFold>, Fired) -> Box<dyn UsageFold>),
     /// Around the runner.

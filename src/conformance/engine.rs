@@ -187,6 +187,20 @@ impl<'a> Engine<'a> {
                 }
                 body(checks, tail.as_mut())
             }
+            Body::Normalizer(body) => {
+                let mut normalizer = checks.made(self.factory.normalizer(subject))?;
+                if let Wrap::Normalizer(wrap) = mode.wrap {
+                    normalizer = wrap(normalizer, fired.clone());
+                }
+                body(checks, normalizer.as_mut())
+            }
+            Body::Hook(body) => {
+                let mut host = checks.made(self.factory.hook_host(subject))?;
+                if let Wrap::Hook(wrap) = mode.wrap {
+                    host = wrap(host, fired.clone());
+                }
+                body(checks, host.as_mut())
+            }
             Body::Usage(body) => {
                 let mut usage = checks.made(self.factory.usage(subject))?;
                 if let Wrap::Usage(wrap) = mode.wrap {

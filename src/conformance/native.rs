@@ -5,6 +5,7 @@
 
 mod claude;
 mod codex;
+pub mod scenarios;
 
 use serde_json::Value;
 

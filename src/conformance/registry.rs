@@ -16,13 +16,16 @@ pub const TEETH: &str = include_str!("../../fixtures/conformance/teeth.json");
 pub const OFFERS: &str = include_str!("../../fixtures/conformance/offers.json");
 
 const UNTOOTHED_CEILING: usize = 8;
-const MODE_FLOOR: usize = 116;
+const MODE_FLOOR: usize = 144;
 
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
+    ("builtin:claude-hook", 27),
+    ("builtin:opencode", 27),
+    ("builtin:codex-hook", 2),
     ("builtin:keys", 11),
     ("builtin:envelope", 12),
-    ("builtin:codex-rollout", 26),
+    ("builtin:codex-rollout", 51),
     ("builtin:readback", 15),
     ("builtin:claude-transcript", 16),
     ("builtin:tail", 20),
@@ -70,6 +73,7 @@ pub fn suite() -> Suite {
         contracts: contracts(),
         modes: std::iter::once(control())
             .chain(modes::idn::MODES.iter().copied())
+            .chain(modes::nat::MODES.iter().copied())
             .chain(modes::dec::MODES.iter().copied())
             .chain(modes::tal::MODES.iter().copied())
             .chain(modes::ext::MODES.iter().copied())
@@ -92,6 +96,7 @@ pub fn suite() -> Suite {
 fn contracts() -> Vec<Contract> {
     vec![
         cases::idn::contract(),
+        cases::nat::contract(),
         cases::dec::contract(),
         cases::tal::contract(),
         cases::ext::contract(),

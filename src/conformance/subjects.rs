@@ -11,6 +11,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::decoding::Decoder;
+use super::normalizing::{HookHost, Normalizer};
 use super::tailing::TailReader;
 use crate::domain::key::{ConversationKey, ItemCategory};
 use crate::domain::locator::Locator;
@@ -35,6 +36,10 @@ pub enum Offer {
     NestedCommands,
     /// `TailReader`.
     Tail,
+    /// `Normalizer`.
+    Normalize,
+    /// `HookHost`.
+    HookProcess,
     /// `UsageFold`.
     Usage,
     /// The conformance runner itself.
@@ -43,7 +48,7 @@ pub enum Offer {
 
 impl Offer {
     /// Every offer, in declaration order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::KeyCodec,
         Self::Envelope,
         Self::Native,
@@ -52,6 +57,8 @@ impl Offer {
         Self::SecondTellings,
         Self::NestedCommands,
         Self::Tail,
+        Self::Normalize,
+        Self::HookProcess,
         Self::Usage,
         Self::Runner,
     ];
@@ -67,6 +74,8 @@ impl Offer {
             Self::SecondTellings => "second_tellings",
             Self::NestedCommands => "nested_commands",
             Self::Tail => "tail",
+            Self::Normalize => "normalize",
+            Self::HookProcess => "hook_process",
             Self::Usage => "usage",
             Self::Runner => "runner",
         }
@@ -106,6 +115,16 @@ pub trait SubjectFactory {
 
     /// A fresh tail reader of the subject, when it offers one.
     fn tail(&self, _subject: &str) -> Option<Box<dyn TailReader>> {
+        None
+    }
+
+    /// A fresh native adapter of the subject, when it offers one.
+    fn normalizer(&self, _subject: &str) -> Option<Box<dyn Normalizer>> {
+        None
+    }
+
+    /// The hook of the subject as a process, when it offers one.
+    fn hook_host(&self, _subject: &str) -> Option<Box<dyn HookHost>> {
         None
     }
 

@@ -6,15 +6,20 @@
 
 mod codex_native;
 mod decode;
+mod hook_host;
 mod mark;
+mod normalize;
 mod observe;
 mod readback;
 mod tail;
 mod tee;
 
 use crate::adapters::agents::{claude, codex};
-use crate::conformance::builtin::{BuiltinSubjects, CLAUDE_TRANSCRIPT, CODEX_ROLLOUT, TAIL};
+use crate::conformance::builtin::{
+    BuiltinSubjects, CLAUDE_HOOK, CLAUDE_TRANSCRIPT, CODEX_HOOK, CODEX_ROLLOUT, OPENCODE, TAIL,
+};
 use crate::conformance::decoding::{Decoder, Dialect};
+use crate::conformance::normalizing::{HookHost, Normalizer};
 use crate::conformance::subjects::{
     EnvelopeCodec, KeyCodec, NativeProbe, Offer, Resolver, SubjectFactory, SubjectRow, UsageFold,
 };
@@ -30,7 +35,13 @@ const SUBJECTS: BuiltinSubjects = BuiltinSubjects {
 
 /// What the readers of files offer beside the domain's subjects.
 const FILE_OFFERS: &[(&str, &[Offer])] = &[
-    (CODEX_ROLLOUT, &[Offer::Decoder, Offer::SecondTellings, Offer::NestedCommands]),
+    (
+        CODEX_ROLLOUT,
+        &[Offer::Decoder, Offer::SecondTellings, Offer::NestedCommands, Offer::Normalize],
+    ),
+    (CLAUDE_HOOK, &[Offer::Normalize, Offer::HookProcess]),
+    (CODEX_HOOK, &[Offer::HookProcess]),
+    (OPENCODE, &[Offer::Normalize, Offer::HookProcess]),
     (CLAUDE_TRANSCRIPT, &[Offer::Decoder]),
     (TAIL, &[Offer::Tail]),
 ];
@@ -67,6 +78,26 @@ impl SubjectFactory for BuiltIn {
 
     fn usage(&self, subject: &str) -> Option<Box<dyn UsageFold>> {
         SUBJECTS.usage(subject)
+    }
+
+    fn normalizer(&self, subject: &str) -> Option<Box<dyn Normalizer>> {
+        let normalized = match subject {
+            CLAUDE_HOOK => normalize::Normalized::claude_hook(),
+            CODEX_ROLLOUT => normalize::Normalized::codex_rollout(),
+            OPENCODE => normalize::Normalized::opencode(),
+            _ => return None,
+        };
+        Some(Box::new(normalized))
+    }
+
+    fn hook_host(&self, subject: &str) -> Option<Box<dyn HookHost>> {
+        let word = match subject {
+            CLAUDE_HOOK => "claude",
+            CODEX_HOOK => "codex",
+            OPENCODE => "opencode",
+            _ => return None,
+        };
+        Some(Box::new(hook_host::OwnHook::new(word).ok()?))
     }
 
     fn decoder(&self, subject: &str) -> Option<Box<dyn Decoder>> {

@@ -3,6 +3,7 @@
 pub mod dec;
 pub mod ext;
 pub mod idn;
+pub mod nat;
 pub mod rbk;
 pub mod run;
 pub mod tal;
