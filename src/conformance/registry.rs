@@ -21,11 +21,11 @@ const MODE_FLOOR: usize = 144;
 /// Cases that each subject runs at least.
 const SUBJECT_FLOORS: &[(&str, usize)] = &[
     ("builtin:claude-hook", 27),
-    ("builtin:opencode", 27),
+    ("builtin:opencode", 26),
     ("builtin:codex-hook", 2),
     ("builtin:keys", 11),
     ("builtin:envelope", 12),
-    ("builtin:codex-rollout", 51),
+    ("builtin:codex-rollout", 50),
     ("builtin:readback", 15),
     ("builtin:claude-transcript", 16),
     ("builtin:tail", 20),

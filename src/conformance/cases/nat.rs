@@ -39,7 +39,7 @@ const CASES: &[Case] = &[
         id: "NAT-01",
         title: "one provider everywhere: declaration, probe, every record",
         clause: ADAPTER,
-        checks: 2,
+        checks: 1,
         why: "A record under another provider's name lands in another conversation.",
         body: Body::Normalizer(nat_01),
     },
@@ -213,16 +213,15 @@ fn tell_with(subject: &mut dyn Normalizer, scenario: &str, hint: &str) -> Result
     Ok(Told { payloads, answers })
 }
 
-/// Every scenario that the subject can be driven into, `malformed` left out.
+/// Every scenario that the subject can be driven into, but for those that are no ordinary work.
 fn tell_all(subject: &mut dyn Normalizer) -> Vec<(&'static str, Told)> {
-    let names = SCENARIOS.into_iter().filter(|name| *name != "malformed");
+    let names = SCENARIOS.into_iter().filter(|name| !["malformed", "huge"].contains(name));
     names.filter_map(|name| Some((name, tell(subject, name).ok()?))).collect()
 }
 
 fn nat_01(checks: &mut Checks<'_>, subject: &mut dyn Normalizer) -> CaseEnd {
     let declared = subject.declare().provider;
     let all = tell_all(subject);
-    checks.check("declared", !declared.is_empty(), "a provider", || "an empty one".to_owned());
     let records = all.iter().flat_map(|(_, told)| told.records());
     checks.each("records", 5, records, |record| match &record.provider {
         Some(provider) if *provider != declared => {
