@@ -6,6 +6,7 @@
 
 use super::calls::is_host_id;
 use super::value::{name, owned, text};
+use super::work::NESTED;
 use super::{ADAPTER_VERSION, hook_capabilities};
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::event::{Channel, EventDraft, EventKind, NativeId, Outcome};
@@ -153,7 +154,7 @@ impl Payload<'_> {
     fn tool(&self, kind: EventKind, outcome: Option<Outcome>) -> EventDraft {
         let id = name(self.native, "tool_use_id");
         let native = match id {
-            Some(id) if is_host_id(id) => NativeId::new("nested", id),
+            Some(id) if is_host_id(id) => NativeId::new(NESTED, id),
             Some(id) => NativeId::call(id),
             None => NativeId::record(),
         };

@@ -67,6 +67,9 @@ pub(super) struct SourceKind {
     pub(super) first: Channel,
 }
 
+/// The id space of calls that a script made.
+pub(super) const NESTED: &str = "nested";
+
 /// A rollout: the thread's own record.
 const ROLLOUT: SourceKind = SourceKind { place: "rollout", first: Channel::Canonical };
 
@@ -144,6 +147,9 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn tell(&mut self, event: EventDraft) {
+        if let Some(tool) = event.tool_name.as_deref().filter(|_| event.native.space == NESTED) {
+            self.state.calls.told_nested(tool);
+        }
         self.out.push(Message::Event(event));
     }
 
