@@ -208,6 +208,7 @@ impl ClaudeTranscript {
             conversation,
             relation: Relation::Fork,
             related,
+            position: None,
             path,
         }))
     }
@@ -233,6 +234,7 @@ impl ClaudeTranscript {
             conversation: conversation.to_owned(),
             relation,
             related: related.to_owned(),
+            position: None,
             path: path.to_owned(),
         }))
     }

@@ -79,6 +79,7 @@ fn hooked(hint: &str, hook: &str, native: &Value) -> NormalizationOutcome {
             conversation: agent.to_owned(),
             relation: Relation::Parent,
             related: root.to_owned(),
+            position: None,
             path: "session_id".to_owned(),
         }));
     }
