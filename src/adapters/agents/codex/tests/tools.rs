@@ -77,7 +77,7 @@ fn calls_that_only_a_script_s_output_lists_are_told_once_and_without_an_outcome(
             .collect()
     };
     let image = ("call_C#1".to_owned(), json!({"path": "a.png"}));
-    assert_eq!(executed(&lines), [image.clone()]);
+    assert_eq!(executed(&lines), std::slice::from_ref(&image));
     let _ = lines.remove(3);
     let command = ("call_C#0".to_owned(), json!({"cmd": "make test"}));
     assert_eq!(executed(&lines), [command, image]);
