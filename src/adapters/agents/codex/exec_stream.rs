@@ -211,14 +211,14 @@ impl Work<'_> {
     }
 
     /// The prompt that stood before its thread was named. The line at hand does not hold the text,
-    /// so its path is that of a record, of which no text is read back.
+    /// so its path is empty: the words are another line's.
     fn early_prompt(&mut self, asked: &Asked) -> Verdict {
         self.set_prefix(String::new());
-        self.prompt(&asked.text, STREAMED, None, "msg");
+        self.prompt(&asked.text, STREAMED, None, "");
         if asked.cut > 0 {
             self.push(Message::Loss(LossDraft {
                 count: asked.cut,
-                ..LossDraft::one(Some(self.conversation()), LossReason::TextCut, "text", "msg")
+                ..LossDraft::one(Some(self.conversation()), LossReason::TextCut, "text", "")
             }));
         }
         Verdict::Told
