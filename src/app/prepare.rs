@@ -66,6 +66,9 @@ pub fn prepare(messages: &mut Vec<Message>) {
                     &mut turn.git_branch,
                     &mut turn.model,
                     &mut turn.agent_version,
+                    &mut turn.agent_nickname,
+                    &mut turn.agent_role,
+                    &mut turn.agent_path,
                 ];
                 for held in facts.into_iter().flatten() {
                     string(held);

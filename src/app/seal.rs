@@ -124,8 +124,8 @@ impl Sealer {
                     place.path.clone_from(&draft.path);
                     let related = self.conversation(&draft.related).map(|c| c.key.clone());
                     if let Some(related) = related {
-                        let body =
-                            Body::Lineage(LineageRecord { relation: draft.relation, related });
+                        let (relation, position) = (draft.relation, draft.position);
+                        let body = Body::Lineage(LineageRecord { relation, related, position });
                         self.push(&draft.conversation, place, body, &mut out);
                     }
                 }

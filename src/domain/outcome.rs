@@ -55,6 +55,10 @@ pub struct LineageDraft {
     pub relation: Relation,
     /// Native id of the other one.
     pub related: String,
+    /// Where the source states up to where a fork inherits the other one's history: the ordinal of
+    /// the first record that is not inherited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
     pub path: String,
 }
 
@@ -75,6 +79,13 @@ pub struct TurnDraft {
     pub git_branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What a spawned agent is called, its kind, and its place in the tree of agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_nickname: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_role: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_path: Option<String>,
     /// The source's own timestamp, as spelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_at: Option<String>,

@@ -126,6 +126,8 @@ pub struct UsageRecord {
 pub struct LineageRecord {
     pub relation: Relation,
     pub related: String,
+    /// As in `LineageDraft`.
+    pub position: Option<u64>,
 }
 
 /// A capability declaration as stored.

@@ -43,10 +43,16 @@ pub struct ConversationRow {
     pub parent: Option<String>,
     /// Key of the conversation that this one began as a copy of.
     pub forked_from: Option<String>,
+    /// Ordinal of the first record of `forked_from` that this one does not inherit, where stated.
+    pub fork_position: Option<i64>,
     pub cwd: Option<String>,
     pub title: Option<String>,
     pub models: Vec<String>,
     pub agent_version: Option<String>,
+    /// What a spawned agent is called, its kind, and its place in the tree of agents.
+    pub agent_nickname: Option<String>,
+    pub agent_role: Option<String>,
+    pub agent_path: Option<String>,
     pub first_us: Option<i64>,
     pub last_us: Option<i64>,
     pub events: i64,

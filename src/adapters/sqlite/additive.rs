@@ -32,8 +32,9 @@ pub(super) const QUERIES: &[(&str, &str)] = &[
     (
         "lineage",
         "SELECT l.relation || ' ' || l.related_key || ' ' || c.key,
-            json_object('type', 'lineage', 'conversation', c.key, 'relation', l.relation,
-            'related', l.related_key)
+            json_patch(json_object('type', 'lineage', 'conversation', c.key,
+            'relation', l.relation, 'related', l.related_key),
+            json_object('position', min(l.position)))
          FROM visible_lineage l JOIN conversation c ON c.id = l.conversation
          WHERE l.conversation = ?1 GROUP BY l.relation, l.related_key
          ORDER BY l.relation, l.related_key",

@@ -36,7 +36,15 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
-     ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1) FROM conversation c ";
+     ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1),
+    (SELECT position FROM visible_lineage l WHERE l.conversation = c.id
+     AND relation = 'fork' ORDER BY hearsay, related_key, position IS NULL, position LIMIT 1),
+    (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_nickname'
+     ORDER BY hearsay, first_us, value LIMIT 1),
+    (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_role'
+     ORDER BY hearsay, first_us, value LIMIT 1),
+    (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_path'
+     ORDER BY hearsay, first_us, value LIMIT 1) FROM conversation c ";
 
 /// One sighting with what it states, before folding.
 struct Sighting {
@@ -306,6 +314,10 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<ConversationRow> {
         forked_from: row.get(14)?,
         prompts: row.get(15)?,
         first_prompt: row.get(16)?,
+        fork_position: row.get(17)?,
+        agent_nickname: row.get(18)?,
+        agent_role: row.get(19)?,
+        agent_path: row.get(20)?,
     })
 }
 

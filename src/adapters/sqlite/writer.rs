@@ -84,8 +84,8 @@ impl<'a> Writer<'a> {
             (Body::Usage(usage), Some(id)) => self.usage(sealed, usage, id)?,
             (Body::Lineage(lineage), Some(id)) => self.run(
                 "INSERT OR IGNORE INTO lineage
-                   (conversation, relation, related_key, source, offset, line_hash, path, generation)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                   (conversation, relation, related_key, source, offset, line_hash, path, generation, position)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 params![
                     id,
                     lineage.relation.as_str(),
@@ -94,7 +94,8 @@ impl<'a> Writer<'a> {
                     sealed.place.offset.cast_signed(),
                     sealed.place.line_hash.as_bytes(),
                     sealed.place.path,
-                    self.generation
+                    self.generation,
+                    lineage.position.map(u64::cast_signed)
                 ],
             )?,
             (Body::Turn(turn), Some(id)) => {
@@ -109,6 +110,9 @@ impl<'a> Writer<'a> {
                     ("agent_version", &turn.agent_version),
                     ("git_branch", &turn.git_branch),
                     ("title", &turn.title),
+                    ("agent_nickname", &turn.agent_nickname),
+                    ("agent_role", &turn.agent_role),
+                    ("agent_path", &turn.agent_path),
                 ] {
                     if let Some(value) = value {
                         self.fact(id, name, value, at);

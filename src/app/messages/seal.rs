@@ -45,8 +45,8 @@ pub(super) fn seal(key: &ConversationKey, told: Told, line: &Line) -> Result<Vec
         }
         Told::Capabilities(capabilities) => Ok(sealing.capabilities(capabilities)),
         Told::Usage { id, draft } => Ok(sealing.usage(id, *draft)),
-        Told::Lineage { relation, related } => {
-            let record = LineageRecord { relation, related: related.to_string() };
+        Told::Lineage { relation, related, position } => {
+            let record = LineageRecord { relation, related: related.to_string(), position };
             Ok(vec![sealing.sealed(Body::Lineage(record), 0)])
         }
         Told::Fact(turns) => Ok(sealing.fact(*turns)),

@@ -72,6 +72,7 @@ pub(super) enum Told {
     Lineage {
         relation: Relation,
         related: ConversationKey,
+        position: Option<u64>,
     },
     /// One fact, at the first and the last time it held.
     Fact(Box<[TurnDraft; 2]>),
@@ -335,7 +336,9 @@ fn usage(fields: &Fields<'_>) -> Result<Told, Refusal> {
 fn lineage(fields: &Fields<'_>) -> Result<Told, Refusal> {
     let related =
         conversation_key(fields, "related")?.ok_or_else(|| Refusal::new("related", "missing"))?;
-    Ok(Told::Lineage { relation: Relation::from_tag(fields.tag("relation")?), related })
+    let relation = Relation::from_tag(fields.tag("relation")?);
+    let position = fields.count_opt("position")?.map(i64::cast_unsigned);
+    Ok(Told::Lineage { relation, related, position })
 }
 
 fn fact(fields: &Fields<'_>) -> Result<Told, Refusal> {
@@ -347,6 +350,9 @@ fn fact(fields: &Fields<'_>) -> Result<Told, Refusal> {
         "agent_version" => &mut turn.agent_version,
         "git_branch" => &mut turn.git_branch,
         "title" => &mut turn.title,
+        "agent_nickname" => &mut turn.agent_nickname,
+        "agent_role" => &mut turn.agent_role,
+        "agent_path" => &mut turn.agent_path,
         _ => return Err(Refusal::new("fact", "not a known fact")),
     };
     *slot = Some(value);

@@ -230,7 +230,8 @@ fn as_json(sealed: &Sealed) -> Option<Value> {
         }),
         Body::Usage(u) => json!({ "type": "usage", "id": u.id, "usage": u.usage }),
         Body::Lineage(l) => {
-            json!({ "type": "lineage", "relation": l.relation, "related": l.related })
+            json!({ "type": "lineage", "relation": l.relation, "related": l.related,
+                "position": l.position })
         }
         Body::Turn(t) => json!({ "type": "turn", "turn": t }),
         Body::Capability(c) => json!({ "type": "capabilities", "capabilities": c.capabilities }),

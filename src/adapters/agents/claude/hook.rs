@@ -150,6 +150,7 @@ impl<'a> Payload<'a> {
                 conversation: agent.to_owned(),
                 relation: Relation::Parent,
                 related: session.to_owned(),
+                position: None,
                 path: "session_id".to_owned(),
             }));
         }

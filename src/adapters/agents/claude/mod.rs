@@ -38,7 +38,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Version of this translation; stored beside what it made.
-const ADAPTER_VERSION: &str = "0.2.0";
+const ADAPTER_VERSION: &str = "0.3.0";
 
 /// Stable name of the only file format.
 pub const TRANSCRIPT: &str = "claude_transcript";
@@ -149,7 +149,7 @@ mod tests {
     fn the_family_has_one_hook_adapter_and_one_file_format() {
         let family = ClaudeFamily;
         assert_eq!(family.hook_adapter().provider(), Provider::ClaudeCode);
-        assert_eq!(family.hook_adapter().adapter_version(), "0.2.0");
+        assert_eq!(family.hook_adapter().adapter_version(), "0.3.0");
         assert!(family.file_adapter(TRANSCRIPT).is_some());
         assert!(family.file_adapter("codex_rollout").is_none());
         assert_eq!(family.command_word(), "claude");

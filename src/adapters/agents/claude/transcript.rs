@@ -110,6 +110,7 @@ impl ClaudeTranscript {
             "system" => self.system(line),
             "attachment" => self.attachment(line),
             "fork-context-ref" => self.fork_reference(line),
+            "continued-in" => self.continued(line),
             "ai-title" => self.title(line, "aiTitle"),
             "custom-title" => self.title(line, "customTitle"),
             "queue-operation" => self.queue_operation(line),
@@ -189,7 +190,9 @@ impl ClaudeTranscript {
         }
         let mut told: Vec<Message> = found
             .into_iter()
-            .filter_map(|(relation, related, path)| self.relate(line, relation, related, path))
+            .filter_map(|(relation, related, path)| {
+                self.relate(line.conversation, relation, related, path)
+            })
             .collect();
         told.extend(self.resumed_session(line));
         told
@@ -205,21 +208,22 @@ impl ClaudeTranscript {
             conversation,
             relation: Relation::Fork,
             related,
+            position: None,
             path,
         }))
     }
 
-    /// The relation, when this conversation has not told it yet.
+    /// The relation, when it was not told yet of this conversation.
     fn relate(
         &mut self,
-        line: &Line<'_>,
+        conversation: &str,
         relation: Relation,
         related: &str,
         path: &str,
     ) -> Option<Message> {
-        let told = &mut self.state.conversation(line.conversation).related;
+        let told = &mut self.state.conversation(conversation).related;
         let key = (relation.clone(), related.to_owned());
-        if related == line.conversation || told.contains(&key) {
+        if related == conversation || told.contains(&key) {
             return None;
         }
         if told.len() >= RELATED_MAX {
@@ -227,9 +231,10 @@ impl ClaudeTranscript {
         }
         told.insert(key);
         Some(Message::Lineage(LineageDraft {
-            conversation: line.conversation.to_owned(),
+            conversation: conversation.to_owned(),
             relation,
             related: related.to_owned(),
+            position: None,
             path: path.to_owned(),
         }))
     }

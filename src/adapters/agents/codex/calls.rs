@@ -9,6 +9,7 @@ use super::value::text;
 use crate::domain::event::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Most calls that may wait for their result.
 const OPEN_MAX: usize = 10_000;
@@ -16,6 +17,8 @@ const OPEN_MAX: usize = 10_000;
 const OPEN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Most ended calls remembered for second tellings that come late.
 const ENDED_MAX: usize = 1_024;
+/// Most tools of nested calls remembered at once.
+const NESTED_TOOLS_MAX: usize = 64;
 /// Most processes that may run at once.
 const RUNNING_MAX: usize = 1_024;
 
@@ -132,6 +135,9 @@ pub(super) struct Calls {
     open_bytes: usize,
     ended: Recent<Ended>,
     running: Recent<Running>,
+    /// Tools of nested calls that were told since the last output of a script.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) nested_tools: BTreeSet<String>,
     /// A script of code mode was seen.
     scripted: bool,
     /// That calls were dropped has been reported.
@@ -193,6 +199,13 @@ impl Calls {
     /// with scripts, an id that is no call's.
     pub(super) fn is_nested(&self, id: &str) -> bool {
         !self.knows(id) && (self.scripted || is_host_id(id))
+    }
+
+    /// A nested call of this tool was told.
+    pub(super) fn told_nested(&mut self, tool: &str) {
+        if self.nested_tools.len() < NESTED_TOOLS_MAX {
+            self.nested_tools.insert(tool.to_owned());
+        }
     }
 
     fn knows(&self, id: &str) -> bool {

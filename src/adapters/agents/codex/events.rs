@@ -4,11 +4,12 @@
 //! messages and meet them by turn and equal text. Live-only events are known and never written.
 
 use super::items::PROJECTED;
+use super::meta::agent_facts;
 use super::projections::CALL_END;
 use super::value::{name, owned, text};
 use super::work::{Verdict, Work};
 use crate::domain::event::{Channel, EventKind, NativeId, Outcome};
-use crate::domain::outcome::{Relation, TurnDraft};
+use crate::domain::outcome::{Message, Relation, TurnDraft};
 use serde_json::Value;
 
 impl Work<'_> {
@@ -136,6 +137,7 @@ impl Work<'_> {
         match name(payload, "kind") {
             Some("started") => {
                 self.child(child, EventKind::SubagentStart, None, "agent_thread_id");
+                self.child_facts(child, agent_facts(payload, ""), "agent_path");
             }
             Some("completed") => {
                 self.child(child, EventKind::SubagentStop, None, "agent_thread_id");
@@ -156,7 +158,21 @@ impl Work<'_> {
             return Verdict::Ignored("spawn without a thread");
         };
         self.child(child, EventKind::SubagentStart, None, "new_thread_id");
+        self.child_facts(child, agent_facts(payload, "new_"), "new_agent_nickname");
         Verdict::Told
+    }
+
+    /// What this thread's file states of a child.
+    fn child_facts(&mut self, child: &str, facts: TurnDraft, field: &str) {
+        if facts == TurnDraft::default() {
+            return;
+        }
+        self.push(Message::Turn(TurnDraft {
+            conversation: child.to_owned(),
+            observed_at: self.time(),
+            path: self.path(field),
+            ..facts
+        }));
     }
 
     /// A child's start or end, and that it is this thread's child.

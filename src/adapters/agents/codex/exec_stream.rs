@@ -8,13 +8,16 @@
 //! Before October 2025 the lines were `{id, msg}` with the events of a rollout as `msg`, call ids
 //! included.
 
+use super::items::STREAMED;
 use super::state::State;
 use super::value::{name, owned, text};
 use super::work::{SourceKind, Verdict, Work};
 use super::{ADAPTER_VERSION, rollout_capabilities};
 use crate::base::hash::Digest;
+use crate::base::limits::TEXT_BYTES_MAX;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::event::{Channel, EventKind, NativeId, Outcome};
+use crate::domain::loss::{LossDraft, LossReason};
 use crate::domain::outcome::{Message, NormalizationOutcome, TurnDraft};
 use crate::domain::provider::Provider;
 use crate::ports::agent::{AgentAdapter, CapabilityProbe};
@@ -39,13 +42,25 @@ pub(super) struct StreamState {
     chain: String,
     /// Names of items under way, by item id.
     open: BTreeMap<String, String>,
+    /// The prompt of an early stream, until its thread is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<Asked>,
+}
+
+/// A prompt that waits, cut as it is when it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Asked {
+    text: String,
+    /// Bytes that were cut.
+    cut: u64,
 }
 
 impl Default for StreamState {
     fn default() -> Self {
         let thread = State::default();
         let chain = String::new();
-        Self { version: STREAM_STATE_VERSION, thread, chain, open: BTreeMap::new() }
+        let open = BTreeMap::new();
+        Self { version: STREAM_STATE_VERSION, thread, chain, open, asked: None }
     }
 }
 
@@ -146,14 +161,23 @@ impl AgentAdapter for StreamAdapter {
 impl StreamAdapter {
     /// A line of the early stream: an event, the prompt, or the settings before it.
     fn early(&mut self, hint: &str, native: &Value) -> NormalizationOutcome {
+        let named = self.state.thread.conversation.is_some();
         let mut work = Work::new(&mut self.state.thread, hint, None, "").told_by(STREAM);
         let verdict = if let Some(msg) = native.get("msg") {
             work.set_prefix("msg.".to_owned());
-            work.early_event(msg)
+            let verdict = work.early_event(msg);
+            // Behind the first event of the thread, which begins the turn that was asked for.
+            match self.state.asked.take_if(|_| named) {
+                Some(asked) => work.early_prompt(&asked),
+                None => verdict,
+            }
         } else if native.get("workdir").is_some() && native.get("model").is_some() {
             Verdict::Ignored("settings of the run")
-        } else if native.get("prompt").is_some() {
-            Verdict::Ignored("prompt before its thread is named")
+        } else if let Some(prompt) = text(native, "prompt") {
+            let kept = prompt.get(..prompt.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or_default();
+            let cut = (prompt.len() - kept.len()) as u64;
+            self.state.asked = Some(Asked { text: kept.to_owned(), cut });
+            Verdict::Ignored("prompt, told when its thread is named")
         } else {
             Verdict::Unknown("<missing type>".to_owned())
         };
@@ -183,6 +207,20 @@ impl Work<'_> {
         }
         let model = owned(msg, "model");
         self.state_facts("model", TurnDraft { model, ..TurnDraft::default() });
+        Verdict::Told
+    }
+
+    /// The prompt that stood before its thread was named. The line at hand does not hold the text,
+    /// so its path is empty: the words are another line's.
+    fn early_prompt(&mut self, asked: &Asked) -> Verdict {
+        self.set_prefix(String::new());
+        self.prompt(&asked.text, STREAMED, None, "");
+        if asked.cut > 0 {
+            self.push(Message::Loss(LossDraft {
+                count: asked.cut,
+                ..LossDraft::one(Some(self.conversation()), LossReason::TextCut, "text", "")
+            }));
+        }
         Verdict::Told
     }
 

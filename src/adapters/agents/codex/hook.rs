@@ -6,6 +6,7 @@
 
 use super::calls::is_host_id;
 use super::value::{name, owned, text};
+use super::work::NESTED;
 use super::{ADAPTER_VERSION, hook_capabilities};
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::event::{Channel, EventDraft, EventKind, NativeId, Outcome};
@@ -78,6 +79,7 @@ fn hooked(hint: &str, hook: &str, native: &Value) -> NormalizationOutcome {
             conversation: agent.to_owned(),
             relation: Relation::Parent,
             related: root.to_owned(),
+            position: None,
             path: "session_id".to_owned(),
         }));
     }
@@ -153,7 +155,7 @@ impl Payload<'_> {
     fn tool(&self, kind: EventKind, outcome: Option<Outcome>) -> EventDraft {
         let id = name(self.native, "tool_use_id");
         let native = match id {
-            Some(id) if is_host_id(id) => NativeId::new("nested", id),
+            Some(id) if is_host_id(id) => NativeId::new(NESTED, id),
             Some(id) => NativeId::call(id),
             None => NativeId::record(),
         };

@@ -55,7 +55,10 @@ impl Work<'_> {
             self.relate(id, Relation::Parent, parent, "parent_thread_id");
         }
         if let Some(source) = forked_from {
-            self.relate(id, Relation::Fork, source, "forked_from_id");
+            // The point of the fork itself: a base can change with a later revert.
+            let stated = payload.get("forked_from_ordinal_exclusive").and_then(Value::as_u64);
+            let position = stated.or_else(|| inherited_to(payload.get("history_base")?));
+            self.relate_at(id, Relation::Fork, source, position, "forked_from_id");
         }
         if let Some(source) = inherits {
             self.relate(id, Relation::Fork, source, "subagent_history_start_ordinal");
@@ -73,12 +76,12 @@ impl Work<'_> {
             self.lose_parts("session_meta", &["history_base".to_owned()], "history_base");
             return;
         };
-        let end = base.get("end_ordinal_exclusive").and_then(Value::as_u64);
+        let end = inherited_to(base);
         if let Some(end) = end {
             self.state.copied.refers_before(end, began_from.unwrap_or(id));
         }
         if let Some(source) = began_from.filter(|source| *source != id) {
-            self.relate(id, Relation::Fork, source, "history_base.thread_id");
+            self.relate_at(id, Relation::Fork, source, end, "history_base.thread_id");
             return;
         }
         let native = NativeId::new("revert", format!("{rollout}|{}", end.unwrap_or_default()));
@@ -110,7 +113,7 @@ impl Work<'_> {
             cwd: owned(payload, "cwd"),
             agent_version: owned(payload, "cli_version"),
             git_branch: payload.get("git").and_then(|git| owned(git, "branch")),
-            ..TurnDraft::default()
+            ..agent_facts(payload, "")
         };
         self.state_facts("cwd", facts);
     }
@@ -162,6 +165,26 @@ impl Work<'_> {
             }
             _ => Verdict::Ignored(COPIED),
         }
+    }
+}
+
+/// Up to where a base's history is inherited: the ordinal of the first record that is not.
+fn inherited_to(base: &Value) -> Option<u64> {
+    base.get("end_ordinal_exclusive").and_then(Value::as_u64)
+}
+
+/// What is stated of a spawned agent, under keys that begin with `prefix` in the parent's events.
+pub(super) fn agent_facts(stated: &Value, prefix: &str) -> TurnDraft {
+    let spawn = stated.pointer("/source/subagent/thread_spawn");
+    let fact = |key: &str| {
+        let key = format!("{prefix}{key}");
+        owned(stated, &key).or_else(|| spawn.and_then(|spawn| owned(spawn, &key)))
+    };
+    TurnDraft {
+        agent_nickname: fact("agent_nickname"),
+        agent_role: fact("agent_role").or_else(|| fact("agent_type")),
+        agent_path: fact("agent_path"),
+        ..TurnDraft::default()
     }
 }
 

@@ -42,7 +42,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Version of the translation, written into provenance and capability notes.
-pub const ADAPTER_VERSION: &str = "0.2.0";
+pub const ADAPTER_VERSION: &str = "0.3.0";
 
 /// Rollout of September 2025 on: `{timestamp, type, payload}` a line.
 pub const FORMAT_ROLLOUT: &str = "codex_rollout";

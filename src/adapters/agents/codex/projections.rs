@@ -6,7 +6,7 @@
 use super::calls::Call;
 use super::patch;
 use super::value::{name, owned, pick, seconds, text};
-use super::work::{Anchor, Origin, Verdict, Work};
+use super::work::{Anchor, NESTED, Origin, Verdict, Work};
 use crate::domain::event::{Channel, EventDraft, EventKind, NativeId, Outcome};
 use crate::domain::payload::EvidenceKind;
 use serde_json::{Value, json};
@@ -309,7 +309,7 @@ impl Work<'_> {
         telling: Telling,
     ) -> EventDraft {
         let native = match id {
-            Some(id) if self.state.calls.is_nested(id) => NativeId::new("nested", id),
+            Some(id) if self.state.calls.is_nested(id) => NativeId::new(NESTED, id),
             Some(id) => NativeId::call(id),
             None => NativeId::record(),
         };

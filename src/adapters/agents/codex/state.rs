@@ -29,6 +29,12 @@ pub(super) struct Facts {
     pub(super) agent_version: Option<String>,
     pub(super) git_branch: Option<String>,
     pub(super) title: Option<String>,
+    #[serde(default)]
+    pub(super) agent_nickname: Option<String>,
+    #[serde(default)]
+    pub(super) agent_role: Option<String>,
+    #[serde(default)]
+    pub(super) agent_path: Option<String>,
 }
 
 /// The whole state of one reader.

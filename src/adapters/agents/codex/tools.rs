@@ -115,9 +115,38 @@ impl Work<'_> {
             self.keep_running(&id, &known, &reading);
             let mut call = Call::new(&known.name, turn.clone(), None);
             call.diffs_told = known.diffs_told || told;
+            if tool == Tool::Script {
+                self.executed_calls(item, &id, turn.as_deref());
+            }
             self.state.calls.ended(&id, &call, known.command);
         }
         Verdict::Told
+    }
+
+    /// The calls that a script made, as its output lists them: what was called, not what came of it.
+    /// Tools whose nested calls stand as items of their own before it are told there.
+    fn executed_calls(&mut self, item: &Value, script: &str, turn: Option<&str>) {
+        let listed = item
+            .get("internal_chat_message_metadata_passthrough")
+            .and_then(|passthrough| passthrough.get("executed_tool_calls"))
+            .and_then(Value::as_array);
+        let told = std::mem::take(&mut self.state.calls.nested_tools);
+        for (place, call) in listed.into_iter().flatten().enumerate() {
+            let Some(tool) = name(call, "name").filter(|tool| !told.contains(*tool)) else {
+                continue;
+            };
+            let id = format!("{script}#{place}");
+            let at = "internal_chat_message_metadata_passthrough.executed_tool_calls";
+            let field = format!("{at}[{place}].arguments");
+            let native = NativeId::new("executed", id.as_str());
+            let mut event = self.event(EventKind::PostToolUse, native, Channel::Projection, &field);
+            event.turn_id = self.item_turn(item).or_else(|| turn.map(str::to_owned));
+            event.call_id = Some(id);
+            event.tool_name = Some(tool.to_owned());
+            event.tool_input = call.get("arguments").map(parsed_arguments);
+            event.outcome = Some(Outcome::Unknown);
+            self.tell(event);
+        }
     }
 
     /// `tool_search_output`: the names of what was found, not their whole definitions.

@@ -67,6 +67,9 @@ pub(super) struct SourceKind {
     pub(super) first: Channel,
 }
 
+/// The id space of calls that a script made.
+pub(super) const NESTED: &str = "nested";
+
 /// A rollout: the thread's own record.
 const ROLLOUT: SourceKind = SourceKind { place: "rollout", first: Channel::Canonical };
 
@@ -144,6 +147,9 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn tell(&mut self, event: EventDraft) {
+        if let Some(tool) = event.tool_name.as_deref().filter(|_| event.native.space == NESTED) {
+            self.state.calls.told_nested(tool);
+        }
         self.out.push(Message::Event(event));
     }
 
@@ -239,6 +245,18 @@ impl<'a> Work<'a> {
         related: &str,
         field: &str,
     ) {
+        self.relate_at(conversation, relation, related, None, field);
+    }
+
+    /// The same, with the position in `related` up to which its history is inherited.
+    pub(super) fn relate_at(
+        &mut self,
+        conversation: &str,
+        relation: Relation,
+        related: &str,
+        position: Option<u64>,
+        field: &str,
+    ) {
         let key = format!("{conversation}|{}|{related}", relation.as_str());
         let known = &mut self.state.lineages;
         if known.len() >= LINEAGES_MAX || !known.insert(key) {
@@ -249,6 +267,7 @@ impl<'a> Work<'a> {
             conversation: conversation.to_owned(),
             relation,
             related: related.to_owned(),
+            position,
             path,
         }));
     }
@@ -264,6 +283,9 @@ impl<'a> Work<'a> {
             (&stated.agent_version, &mut known.agent_version),
             (&stated.git_branch, &mut known.git_branch),
             (&stated.title, &mut known.title),
+            (&stated.agent_nickname, &mut known.agent_nickname),
+            (&stated.agent_role, &mut known.agent_role),
+            (&stated.agent_path, &mut known.agent_path),
         ] {
             if said.is_some() && said != kept {
                 kept.clone_from(said);

@@ -48,6 +48,7 @@ fn created(call: &Call<'_>, info: &[&str]) -> Vec<Message> {
             conversation: call.conversation.to_owned(),
             relation: Relation::Parent,
             related: parent.to_owned(),
+            position: None,
             path: under("parentID").join("."),
         }));
     }

@@ -79,8 +79,12 @@ pub(super) fn complete(
     let span = row.last_us.zip(row.first_us).map(|(last, first)| (last - first) / 1_000);
     let more = json!({
         "forked_from": row.forked_from,
+        "fork_position": row.fork_position,
         "title": row.title,
         "agent_version": row.agent_version,
+        "agent_nickname": row.agent_nickname,
+        "agent_role": row.agent_role,
+        "agent_path": row.agent_path,
         "first_activity": time(row.first_us),
         "last_activity": time(row.last_us),
         "span_ms": span,

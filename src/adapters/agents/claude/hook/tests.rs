@@ -151,7 +151,7 @@ fn a_failed_command_has_the_code_of_its_first_line_and_of_no_other() {
     assert_eq!(found[0].payload, json!({"command": "cargo clippy", "exit_code": 101}));
     assert_eq!(found[0].slot, "exit");
     assert_eq!(found[0].path, "error");
-    assert_eq!(found[0].provenance, "claude_code:0.2.0:PostToolUseFailure:Bash#exit_code");
+    assert_eq!(found[0].provenance, "claude_code:0.3.0:PostToolUseFailure:Bash#exit_code");
     assert_eq!(found[0].event_native, NativeId::call("toolu_01B"));
 }
 

@@ -131,7 +131,18 @@ impl ClaudeTranscript {
     pub(super) fn fork_reference(&mut self, line: &Line<'_>) -> Reply {
         let parent = text(line.value, "parentSessionId").filter(|_| line.agent.is_some());
         let Some(parent) = parent else { return Reply::Ignored("fork without its parent") };
-        let told = self.relate(line, Relation::Fork, parent, "parentSessionId");
+        let told = self.relate(line.conversation, Relation::Fork, parent, "parentSessionId");
+        Reply::Said(told.into_iter().collect(), "fork told before")
+    }
+
+    /// The session went on in the background, as a copy of itself under a new id.
+    pub(super) fn continued(&mut self, line: &Line<'_>) -> Reply {
+        let copy = text(line.value, "continuedInSessionId").filter(|_| line.session.is_some());
+        let Some(copy) = copy else {
+            return Reply::Ignored("continued in a session without a name");
+        };
+        let session = line.conversation;
+        let told = self.relate(copy, Relation::Fork, session, "continuedInSessionId");
         Reply::Said(told.into_iter().collect(), "fork told before")
     }
 }
@@ -193,12 +204,9 @@ pub(super) fn metadata_reason(kind: &str) -> Option<&'static str> {
         "cost-state" => "running cost of the session",
         "bridge-session" => "account data",
         "content-replacement" => "shortening of old content",
-        "continued-in"
-        | "ended-by-model"
-        | "history-suppression"
-        | "task-summary"
-        | "atis-latch"
-        | "frame-link" => "bookkeeping of the host",
+        "ended-by-model" | "history-suppression" | "task-summary" | "atis-latch" | "frame-link" => {
+            "bookkeeping of the host"
+        }
         _ if kind.starts_with("artifact-") || kind.starts_with("marble-origami-") => {
             "bookkeeping of the host"
         }

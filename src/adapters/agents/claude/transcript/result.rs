@@ -81,6 +81,12 @@ impl<'a> ToolResult<'a> {
         }
     }
 
+    /// Whether this stands in for an answer: the call stepped aside for a message of the person and
+    /// goes on.
+    pub(super) fn is_detached(&self) -> bool {
+        self.object.is_some_and(|object| flag(object, "detachedToolCall"))
+    }
+
     pub(super) fn kept_response(&self) -> Option<Value> {
         match self.object {
             Some(object) => Some(slim(object)),

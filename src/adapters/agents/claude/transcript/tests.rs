@@ -64,7 +64,7 @@ fn exit_codes_come_from_the_header_of_a_shell_failure_and_from_nothing_else() {
     let found = evidence(&said);
     assert_eq!(found[0].payload, json!({"command": "cargo test", "exit_code": 101}));
     assert_eq!(found[0].path, "message.content[0].content");
-    assert_eq!(found[0].provenance, "claude_code:0.2.0:transcript:Bash#exit_code");
+    assert_eq!(found[0].provenance, "claude_code:0.3.0:transcript:Bash#exit_code");
     assert!(found[0].observed_at.is_some());
     assert_eq!(found[2].payload, json!({"command": null, "exit_code": 2}));
 }

@@ -11,7 +11,7 @@ use super::line::Line;
 use super::result::ToolResult;
 use super::state::Turn;
 use super::{ClaudeTranscript, Reply};
-use crate::domain::event::{EventDraft, EventKind, NativeId, Outcome};
+use crate::domain::event::{Channel, EventDraft, EventKind, NativeId, Outcome};
 use crate::domain::outcome::Message;
 use crate::domain::selector::indices_text;
 use serde_json::Value;
@@ -147,6 +147,13 @@ impl ClaudeTranscript {
         event.tool_response = result.kept_response();
         if result.object.is_some() {
             "toolUseResult".clone_into(&mut event.path);
+        }
+        if result.is_detached() {
+            // The call's own answer comes in a later turn, and outranks this one.
+            event.channel = Channel::Projection;
+            if let (Some(id), Some(call)) = (id, &call) {
+                self.state.open_call(id, call.tool.as_deref(), call.input.as_ref());
+            }
         }
         if let Some(call) = call {
             event.tool_name = call.tool;

@@ -197,13 +197,45 @@ fn the_events_of_the_early_stream_meet_the_rollout_s_calls() {
     let result = events_of(&messages, &EventKind::PostToolUse)[0];
     assert_eq!(result.native, NativeId::call("call_A"));
     assert_eq!(exit_codes(&messages), [("call_A", 2)]);
-    // The prompt stands before any line names the thread.
     assert!(events(&messages).iter().all(|event| event.conversation == THREAD));
     let unknown = streamed(&lines)
         .iter()
         .filter(|outcome| matches!(outcome, NormalizationOutcome::Unrecognized { .. }))
         .count();
     assert_eq!(unknown, 0);
+}
+
+#[test]
+fn the_prompt_of_an_early_stream_is_told_of_the_thread_that_is_named_after_it() {
+    let mut lines = fixture("exec_stream_early");
+    let messages = told(&lines);
+    let prompts = events_of(&messages, &EventKind::UserPromptSubmit);
+    assert_eq!(prompts.len(), 1);
+    assert_eq!(prompts[0].text.as_deref(), Some("run the tests"));
+    assert_eq!(prompts[0].conversation, THREAD);
+    let answer = events_of(&messages, &EventKind::AssistantMessage)[0];
+    assert_eq!(prompts[0].turn_id, answer.turn_id);
+
+    let whole = streamed(&lines);
+    for cut in 0..=lines.len() {
+        let mut first = reader();
+        let mut parts: Vec<_> = lines[..cut].iter().map(|l| first.normalize(HINT, l)).collect();
+        let mut second = reader();
+        assert!(second.restore(&first.snapshot()));
+        parts.extend(lines[cut..].iter().map(|line| second.normalize(HINT, line)));
+        assert_eq!(parts, whole, "cut at {cut}");
+    }
+
+    lines[1]["prompt"] = Value::String("x".repeat(16 * 1024 + 7));
+    let messages = told(&lines);
+    let kept = events_of(&messages, &EventKind::UserPromptSubmit)[0].text.as_ref().unwrap().len();
+    assert_eq!(kept, 16 * 1024);
+    let cut: Vec<_> = messages
+        .iter()
+        .filter_map(|m| if let Message::Loss(loss) = m { Some(loss) } else { None })
+        .map(|loss| (&loss.reason, loss.count))
+        .collect();
+    assert_eq!(cut, [(&LossReason::TextCut, 7)]);
 }
 
 #[test]

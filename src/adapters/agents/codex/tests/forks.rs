@@ -120,6 +120,63 @@ fn a_referenced_fork_holds_only_its_own_history_and_names_its_origin() {
 }
 
 #[test]
+fn a_referenced_fork_says_up_to_where_it_inherits() {
+    let positions = |lines: &[Value]| -> Vec<Option<u64>> {
+        messages_of(lines)
+            .iter()
+            .filter_map(|m| if let Message::Lineage(l) = m { Some(l.position) } else { None })
+            .collect()
+    };
+    let mut lines = fixture("referenced_fork");
+    // The base moved with a revert; the fork's own point did not.
+    lines[0]["payload"]["history_base"]["end_ordinal_exclusive"] = Value::from(33);
+    assert_eq!(positions(&lines), [Some(40)]);
+    let meta = lines[0]["payload"].as_object_mut().unwrap();
+    meta.remove("forked_from_ordinal_exclusive");
+    assert_eq!(positions(&lines), [Some(33)]);
+    let meta = lines[0]["payload"].as_object_mut().unwrap();
+    meta.remove("history_base");
+    assert_eq!(positions(&lines), [None]);
+}
+
+#[test]
+fn what_a_spawned_agent_is_called_is_a_fact_of_its_own_conversation() {
+    let named = |lines: &[Value]| -> Vec<[Option<String>; 4]> {
+        messages_of(lines)
+            .into_iter()
+            .filter_map(|m| if let Message::Turn(turn) = m { Some(turn) } else { None })
+            .map(|t| [Some(t.conversation), t.agent_nickname, t.agent_role, t.agent_path])
+            .filter(|facts| facts[1..].iter().any(Option::is_some))
+            .collect()
+    };
+    let facts = |id: &str, name: Option<&str>, role: Option<&str>, path: Option<&str>| {
+        [Some(id), name, role, path].map(|fact| fact.map(str::to_owned))
+    };
+    let mut lines = fixture("referenced_fork");
+    let stamp = lines[1]["timestamp"].clone();
+    let told = |payload: Value| {
+        serde_json::json!({"timestamp": stamp, "ordinal": 99, "type": "event_msg",
+            "payload": payload})
+    };
+    let spawn = serde_json::json!({"parent_thread_id": PARENT, "agent_nickname": "Ada",
+        "agent_role": "explorer", "agent_path": "/root/check"});
+    lines[0]["payload"]["source"] = serde_json::json!({"subagent": {"thread_spawn": spawn}});
+    let own = lines[0]["payload"]["id"].as_str().unwrap().to_owned();
+    lines.push(told(serde_json::json!({"type": "collab_agent_spawn_end", "call_id": "c",
+        "new_thread_id": "n1", "new_agent_nickname": "Bo", "new_agent_role": "worker"})));
+    lines.push(told(serde_json::json!({"type": "sub_agent_activity", "kind": "started",
+        "agent_thread_id": "n2", "agent_path": "/root/check/more"})));
+    assert_eq!(
+        named(&lines),
+        [
+            facts(&own, Some("Ada"), Some("explorer"), Some("/root/check")),
+            facts("n1", Some("Bo"), Some("worker"), None),
+            facts("n2", None, None, Some("/root/check/more")),
+        ]
+    );
+}
+
+#[test]
 fn a_line_before_the_referenced_position_is_a_copy() {
     let mut lines = fixture("referenced_fork");
     lines[2]["ordinal"] = Value::from(39);

@@ -59,6 +59,32 @@ fn a_nested_command_never_attaches_to_the_script_s_call() {
 }
 
 #[test]
+fn calls_that_only_a_script_s_output_lists_are_told_once_and_without_an_outcome() {
+    let mut lines = fixture("code_mode");
+    let listed = json!([{"name": "exec_command", "arguments": {"cmd": "make test"}},
+        {"name": "view_image", "arguments": "{\"path\":\"a.png\"}"}, {"arguments": {}}, 7]);
+    lines[4]["payload"]["internal_chat_message_metadata_passthrough"] =
+        json!({"cell_id": "4", "executed_tool_calls": listed});
+    // The nested command stands as an item of its own: only what does not is told by the list.
+    let executed = |lines: &[Value]| -> Vec<_> {
+        events_of(&messages_of(lines), &EventKind::PostToolUse)
+            .into_iter()
+            .filter(|event| event.native.space == "executed")
+            .map(|event| {
+                assert_eq!(event.outcome, Some(Outcome::Unknown));
+                (event.native.id.clone(), event.tool_input.clone().unwrap())
+            })
+            .collect()
+    };
+    let image = ("call_C#1".to_owned(), json!({"path": "a.png"}));
+    assert_eq!(executed(&lines), std::slice::from_ref(&image));
+    let _ = lines.remove(3);
+    let command = ("call_C#0".to_owned(), json!({"cmd": "make test"}));
+    assert_eq!(executed(&lines), [command, image]);
+    assert_eq!(exit_codes(&messages_of(&lines)), []);
+}
+
+#[test]
 fn a_command_of_the_person_is_no_action_of_the_agent() {
     let messages = messages("code_mode");
     let commands = events_of(&messages, &EventKind::UserCommand);

@@ -26,7 +26,7 @@ fn a_git_operation_that_the_host_tells_is_evidence_of_its_command() {
     );
     let commit = evidence(&said).into_iter().find(|f| f.slot == "git:commit").unwrap();
     assert_eq!(commit.payload["observation"]["commit_sha"], "ab12cd3");
-    assert_eq!(commit.provenance, "claude_code:0.2.0:transcript:Bash#git_operation");
+    assert_eq!(commit.provenance, "claude_code:0.3.0:transcript:Bash#git_operation");
 }
 
 #[test]

@@ -74,6 +74,39 @@ fn a_notice_of_a_launch_that_this_file_does_not_hold_names_its_call_or_nothing()
 }
 
 #[test]
+fn a_call_that_stepped_aside_ends_with_its_answer_or_its_notice() {
+    let answer = |uuid: &str, id: &str, host: Value| {
+        json!({"type": "user", "uuid": uuid, "sessionId": "s1", "message": {"content":
+            [{"type": "tool_result", "tool_use_id": id, "content": "x"}]}, "toolUseResult": host})
+    };
+    let call = |id: &str| {
+        json!({"type": "assistant", "uuid": format!("a-{id}"), "sessionId": "s1", "message": {
+            "content": [{"type": "tool_use", "id": id, "name": "WebFetch",
+                "input": {"url": "https://example.org/"}}]}})
+    };
+    let detached = || json!({"detachedToolCall": true});
+    let notice = "<task-notification><task-id>w1</task-id><tool-use-id>t2</tool-use-id>\
+                  <status>failed</status></task-notification>";
+    let said: Vec<Message> = read(&[
+        call("t1"),
+        answer("u1", "t1", detached()),
+        answer("u2", "t1", json!({"bytes": 9, "code": 200, "result": "short"})),
+        call("t2"),
+        answer("u3", "t2", detached()),
+        json!({"type": "user", "uuid": "u4", "sessionId": "s1", "message": {"content": notice}}),
+    ])
+    .into_iter()
+    .flat_map(NormalizationOutcome::into_messages)
+    .collect();
+    // The stand-in yields to what tells the end.
+    assert_eq!(outcomes(&said, "t1"), ["later running", "ok"]);
+    assert_eq!(outcomes(&said, "t2"), ["later running", "later failed"]);
+    let ends = events(&said).into_iter().filter(|e| e.native.id == "t1" && e.outcome.is_some());
+    assert!(ends.clone().count() > 1);
+    assert!(ends.into_iter().all(|e| e.tool_name.as_deref() == Some("WebFetch")));
+}
+
+#[test]
 fn what_was_never_seen_to_end_stays_running() {
     assert_eq!(outcomes(&messages("background_tasks.jsonl"), "toolu_8"), ["running"]);
 }

@@ -71,6 +71,29 @@ fn a_forked_agents_first_line_names_its_origin() {
 }
 
 #[test]
+fn a_session_that_went_on_in_the_background_is_the_origin_of_its_copy() {
+    let line = json!({"type": "continued-in", "sessionId": "s1", "continuedInSessionId": "s2"});
+    let said: Vec<Message> = read(&[line.clone(), line])
+        .into_iter()
+        .flat_map(NormalizationOutcome::into_messages)
+        .collect();
+    let lineage: Vec<_> = said
+        .iter()
+        .filter_map(|m| if let Message::Lineage(l) = m { Some(l) } else { None })
+        .map(|l| (l.conversation.as_str(), l.relation.as_str(), l.related.as_str()))
+        .collect();
+    assert_eq!(lineage, [("s2", "fork", "s1")]);
+    assert!(events(&said).is_empty());
+    for nameless in [
+        json!({"type": "continued-in", "sessionId": "s1"}),
+        json!({"type": "continued-in", "sessionId": "s1", "continuedInSessionId": 7}),
+        json!({"type": "continued-in", "continuedInSessionId": "s2"}),
+    ] {
+        assert!(matches!(one(nameless), NormalizationOutcome::Ignored { .. }));
+    }
+}
+
+#[test]
 fn an_unknown_attachment_is_told_by_its_type_only() {
     let answers = read(&fixture("prompts_typed_queued_and_injected.jsonl"));
     let unknown: Vec<_> = answers
