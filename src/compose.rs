@@ -10,6 +10,7 @@ use crate::adapters::agents::claude::ClaudeFamily;
 use crate::adapters::agents::codex::CodexFamily;
 use crate::adapters::agents::opencode::OpenCodeFamily;
 use crate::adapters::files::FsFiles;
+use crate::adapters::first_fornax::FirstFornax;
 use crate::adapters::journal::JournalFolder;
 use crate::adapters::spool_dir::SpoolDir;
 use crate::adapters::sqlite::{OpenOptions, SqliteStore};
@@ -117,6 +118,7 @@ fn parts(cli: &Cli) -> Parts {
         open_spool: Box::new(|out| Ok(Box::new(SpoolDir::open(out)?))),
         wake: Box::new(|| Box::new(NotifyWake::new())),
         subjects: Box::new(subjects::BuiltIn),
+        legacy: Box::new(FirstFornax),
     }
 }
 

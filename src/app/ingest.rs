@@ -66,6 +66,16 @@ pub struct Summary {
     pub foreign: Vec<PathBuf>,
 }
 
+impl Summary {
+    /// Adds the sources that an import read.
+    pub fn join(&mut self, imported: &Self) {
+        self.sources += imported.sources;
+        self.unchanged += imported.unchanged;
+        self.read.merge(&imported.read);
+        add(&mut self.appended, &imported.appended);
+    }
+}
+
 /// One file to read, with the state to go on from.
 type Job = Matched;
 

@@ -6,6 +6,7 @@ use crate::ports::agent::{AgentFamily, Homes};
 use crate::ports::clock::Clock;
 use crate::ports::files::Files;
 use crate::ports::journal::JournalReader;
+use crate::ports::legacy::LegacyStore;
 use crate::ports::recorder::StoreError;
 use crate::ports::spool::Spool;
 use crate::ports::store::Store;
@@ -44,6 +45,7 @@ pub struct Parts {
     pub open_spool: OpenSpool,
     pub wake: Box<dyn Fn() -> Box<dyn Wake>>,
     pub subjects: Box<dyn SubjectFactory>,
+    pub legacy: Box<dyn LegacyStore>,
 }
 
 impl Parts {

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod clock;
 pub mod files;
 pub mod journal;
+pub mod legacy;
 pub mod payload;
 pub mod reader;
 pub mod recorder;

@@ -84,9 +84,10 @@ impl SeenAt {
         })
     }
 
-    /// Whether the place is in a file: hook deliveries are nowhere else than in the store.
+    /// Whether the place is in a file that is read back: hook deliveries are nowhere else than in the
+    /// store, and rows of an imported database are read as a whole.
     pub fn is_in_file(&self) -> bool {
-        !self.source.starts_with("hook:")
+        !self.source.starts_with("hook:") && !self.source.starts_with("import:")
     }
 }
 
@@ -162,6 +163,19 @@ pub struct ClaimRow {
     /// The way in; `messages` only where nothing else told the claim.
     pub ingress: String,
     pub seen: Option<SeenAt>,
+}
+
+/// A finding that an earlier program made, as stored: history, not a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct HistoricalFindingRow {
+    pub id: Uuid,
+    pub claim_id: Uuid,
+    pub verdict: String,
+    pub evidence_ids: Vec<Uuid>,
+    pub verifier_name: String,
+    pub rationale: String,
+    pub computed_at: String,
+    pub seen: SeenAt,
 }
 
 /// A capability declaration as stored.
@@ -253,7 +267,8 @@ pub trait Reader {
     /// When the store cannot be read.
     fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError>;
 
-    /// Conversations whose key or native id is `word`, else whose native id begins with it.
+    /// Conversations whose key or native id is `word`, else whose native id begins with it; of a
+    /// word `session:<id>` those that an import gave this name.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -282,6 +297,15 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn capabilities(&self, conversation: i64) -> Result<Rows<CapabilityRow>, StoreError>;
+
+    /// Findings that an earlier program made of a conversation, in order.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn historical_findings(
+        &self,
+        conversation: i64,
+    ) -> Result<Rows<HistoricalFindingRow>, StoreError>;
 
     /// Losses by reason, of one conversation or of all.
     ///

@@ -6,6 +6,7 @@
 
 mod additive;
 mod fold;
+mod imported;
 mod migrate;
 mod open;
 mod places;

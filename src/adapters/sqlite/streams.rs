@@ -1,5 +1,5 @@
 //! One authoritative history: a stream of a conversation adds sightings to what the conversation's
-//! own record tells, and events of its own only where there is no such record.
+//! own record tells, and events of its own only where there is no such record. So does an import.
 //!
 //! The view `streamed` names the events to leave out. Their rows stay, so the rule holds whichever
 //! of the two sources was read first, and whichever goes.
@@ -25,9 +25,10 @@ impl Ranked {
         self.ranks.iter().all(|rank| *rank == Channel::Stream.rank())
     }
 
-    /// Whether the conversation's own record begins with it.
+    /// Whether the conversation's own record begins with it: its header, or what a person typed.
     fn begins_record(&self) -> bool {
-        self.row.kind == EventKind::SessionStart.as_str()
+        let kind = EventKind::from_tag(&self.row.kind);
+        matches!(kind, EventKind::SessionStart | EventKind::UserPromptSubmit)
             && self.ranks.contains(&Channel::Canonical.rank())
     }
 }
