@@ -10,7 +10,7 @@ use crate::ports::recorder::StoreError;
 use rusqlite::types::Type;
 use rusqlite::{Row, params};
 use std::collections::HashSet;
-use std::hash::Hash;
+use uuid::Uuid;
 
 /// How such a name begins.
 pub(super) const ALIAS: &str = "session:";
@@ -20,20 +20,16 @@ pub(super) const NAMED: &str = "WHERE c.id IN (SELECT a.conversation FROM alias 
     JOIN source src ON src.id = a.source AND src.generation = a.generation WHERE a.name = ?1)
     ORDER BY c.key";
 
-/// Leaves out what an import tells of something that this program saw itself: an event that both
-/// know has one exit code, not two.
-pub(super) fn once<T, K: Hash + Eq>(
-    rows: &mut Vec<T>,
-    of: impl Fn(&T) -> K,
-    ingress: impl Fn(&T) -> &str,
-) {
+/// Leaves out what an import tells of an event of which this program told as much itself: an event
+/// has one exit code, not two.
+pub(super) fn once<T>(rows: &mut Vec<T>, event: impl Fn(&T) -> Uuid, ingress: impl Fn(&T) -> &str) {
     let is_import = |row: &T| ingress(row) == Ingress::Import.as_str();
     if !rows.iter().any(is_import) {
         return;
     }
     let is_own = |row: &&T| ingress(row) == Ingress::BuiltIn.as_str();
-    let seen: HashSet<K> = rows.iter().filter(is_own).map(&of).collect();
-    rows.retain(|row| !is_import(row) || !seen.contains(&of(row)));
+    let seen: HashSet<Uuid> = rows.iter().filter(is_own).map(&event).collect();
+    rows.retain(|row| !is_import(row) || !seen.contains(&event(row)));
 }
 
 impl Writer<'_> {

@@ -138,7 +138,7 @@ impl Reader for SqliteStore {
         )?;
         let mut rows = found.rows;
         rows.dedup_by_key(|row| row.id);
-        super::imported::once(&mut rows, |e| (e.event_id, e.kind.clone()), |e| &e.ingress);
+        super::imported::once(&mut rows, |e| e.event_id, |e| &e.ingress);
         rows.sort_by(|a, b| (a.order_us, &a.id).cmp(&(b.order_us, &b.id)));
         Ok(Rows { rows, failed: found.failed })
     }
