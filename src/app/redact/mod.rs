@@ -8,6 +8,7 @@
 
 mod blob;
 mod bytes;
+mod commands;
 mod detectors;
 mod entropy;
 mod labelled;
