@@ -6,6 +6,7 @@ pub mod export;
 pub mod follow;
 pub mod full;
 pub mod histories;
+pub mod identifiers;
 pub mod ingest;
 pub mod known;
 pub mod lookup;

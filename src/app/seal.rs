@@ -80,6 +80,8 @@ impl Sealer {
         if let Some(last) = self.last.as_ref().filter(|last| last.native_id == native_id) {
             return Some(Arc::clone(last));
         }
+        let clean = super::redact::identifier(native_id);
+        let native_id = clean.as_deref().unwrap_or(native_id);
         let key = ConversationKey::new(self.provider.clone(), &self.namespace, native_id).ok()?;
         let of = Arc::new(ConversationRef::of(&key));
         self.last = Some(Arc::clone(&of));

@@ -34,6 +34,8 @@ crate::open_tag! {
         PayloadInvalid = "payload_invalid",
         /// A third-party message that breaks the shape of its type; `detail` is the key and the rule.
         MessageInvalid = "message_invalid",
+        /// A native id held an issued secret and is kept as a hash; `detail` is the field.
+        IdentifierRedacted = "identifier_redacted",
         /// A row of an imported database that cannot be read; `detail` is the column and the rule.
         RowInvalid = "row_invalid",
         /// A row of an imported database whose content had been purged there.

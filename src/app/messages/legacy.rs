@@ -389,7 +389,10 @@ impl Import<'_> {
             }
         }
         let named = draft.as_ref().map(|d| d.conversation.as_str()).filter(|id| is_proven(id));
-        let key = ConversationKey::new(provider, &self.namespace, named.unwrap_or(session)).ok()?;
+        let of = named.unwrap_or(session);
+        let clean = redact::identifier(of);
+        let of = clean.as_deref().unwrap_or(of);
+        let key = ConversationKey::new(provider, &self.namespace, of).ok()?;
         lineage.retain(|of| of.conversation == key.native_id());
         let kind = match &draft {
             Some(draft) => draft.kind.clone(),
@@ -400,6 +403,8 @@ impl Import<'_> {
             text("call_id").filter(|_| of_call).map(NativeId::call)
         });
         let native = native.filter(|n| !n.is_record() && n.space != "payload" && is_proven(&n.id));
+        let clean = |n: NativeId| NativeId { id: redact::identifier(&n.id).unwrap_or(n.id), ..n };
+        let native = native.map(clean);
         let id = native.as_ref().map_or(own, |native| event_id(&key.to_string(), &kind, native));
         let native = native.unwrap_or_else(|| NativeId::new(NATIVE_SPACE, own.to_string()));
         Some(Identity { key, id, native, draft, turns, lineage })

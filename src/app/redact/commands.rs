@@ -297,6 +297,21 @@ mod tests {
     }
 
     #[test]
+    fn secrets_with_a_tilde_go() {
+        let body = "aB3.dE-fG_hI7jK".repeat(3);
+        let azure = ["x1Y", "8Q", "~", &body[..34]].concat();
+        assert_eq!(
+            text(&format!("secret is {azure} now")),
+            "secret is [REDACTED:azure_secret] now"
+        );
+        let openshift = ["sha256", "~", &body[..43].replace('.', "x")].concat();
+        assert_eq!(text(&format!("use {openshift}")), "use [REDACTED:openshift_token]");
+        for kept in ["cd ~/x", "Q~", "FAQ~1", "HEAD~6", "sha256~short", "main8Q~x"] {
+            assert_eq!(text(kept), kept);
+        }
+    }
+
+    #[test]
     fn the_signature_of_a_shared_url_goes() {
         let signature = "a8F2%2Bk0".repeat(6);
         let url = format!("https://x.blob.example.net/c/f?sv=2024-01-01&sig={signature}&se=1");

@@ -45,6 +45,7 @@ pub(super) fn is_unbound(bytes: &[u8], start: usize, end: usize, classes: u8) ->
         b'"' | b'\'' | b'`' => !matches!(second, b']' | b' ' | b'\t' | b':' | b'=' | b','),
         b'\\' => second != b'\\' && !values::is_quote(second),
         b'>' => start.checked_sub(1).map(|before| at(bytes, before)) != Some(b'<'),
+        b'~' => !matches!(end.checked_sub(1).map(|last| at(bytes, last)), Some(b'Q' | b'6')),
         byte => !is(byte, TRIGGER),
     }
 }
@@ -73,6 +74,7 @@ pub(super) fn after_run(bytes: &[u8], start: usize, end: usize) -> Option<Step> 
                 .or_else(|| labelled(bytes, start, end))
         }
         b'>' => element(bytes, start, end),
+        b'~' => tilde(bytes, start, end),
         _ => labelled(bytes, start, end),
     };
     found.map(Step::Redact)
@@ -226,6 +228,21 @@ fn is_user_and_password(token: &[u8]) -> bool {
         }
     }
     colon
+}
+
+/// Issued secrets with a tilde in them, which no run holds: client secrets of Azure (`abc8Q~...`)
+/// and tokens of OpenShift (`sha256~...`).
+fn tilde(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+    let run = slice(bytes, start, end);
+    let body = from(bytes, end + 1);
+    let length = body.iter().position(|&b| !is(b, WORD | MARK) && b != b'~').unwrap_or(body.len());
+    if run == b"sha256" && length == 43 && values::is_mixed(slice(body, 0, length)) {
+        return Some(Found { start, end: end + 1 + length, kind: "openshift_token" });
+    }
+    let [.., digit, b'Q'] = run else { return None };
+    let begin = end.checked_sub(5).filter(|&begin| begin >= start)?;
+    let shaped = is(*digit, DIGIT) && (31..=34).contains(&length) && starts_token(bytes, begin);
+    shaped.then_some(Found { start: begin, end: end + 1 + length, kind: "azure_secret" })
 }
 
 /// `<password>...</password>`.

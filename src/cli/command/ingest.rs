@@ -1,10 +1,11 @@
 //! `fornax ingest`.
 
+use crate::app::identifiers::source_name;
 use crate::app::ingest::{Ingest, Progress, Summary};
 use crate::app::messages::{self, Imported, legacy};
 use crate::app::resume::ReadOptions;
 use crate::base::limits::LINE_BYTES_MAX;
-use crate::base::text::{one_line, path_name};
+use crate::base::text::one_line;
 use crate::cli::args::IngestArgs;
 use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
@@ -81,7 +82,7 @@ fn databases(
         let database = if legacy::is_database(files, &path) {
             let state = legacy::state_of(files, &path)
                 .map_err(|e| Exit::io(format!("cannot read {}: {e}", path.display())))?;
-            let known = store.reader().source(&legacy::source_name(&path_name(&path)))?;
+            let known = store.reader().source(&legacy::source_name(&source_name(&path)))?;
             if legacy::is_unchanged(known.as_ref(), &state) && !args.deep {
                 done.unchanged += 1;
                 continue;
@@ -94,7 +95,7 @@ fn databases(
             rest.push(path);
             continue;
         };
-        let (name, families) = (path_name(&path), parts.families.as_slice());
+        let (name, families) = (source_name(&path), parts.families.as_slice());
         let import =
             legacy::import_database(database.as_mut(), &name, state, families, store.recorder());
         let Imported { read, appended } = import.context("cannot import")?;
@@ -117,7 +118,7 @@ fn run_messages(args: &IngestArgs, from: &Path, parts: &Parts, ui: &mut Ui) -> R
     let mut store = parts
         .store(true, args.namespace.as_deref(), &|text| ui.note(text))
         .context("cannot open the store")?;
-    let name = named.as_deref().map(path_name);
+    let name = named.as_deref().map(source_name);
     let Imported { read, appended } = messages::import(input, name.as_deref(), store.recorder())?;
     let summary = Summary { sources: 1, read, appended, ..Summary::default() };
     let took = start.elapsed();
