@@ -81,6 +81,12 @@ pub(super) fn secret(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     if run == b"password" && at(bytes, end) == b' ' { of_netrc(bytes, start, end) } else { None }
 }
 
+/// Whether a list of arguments that begins with `program` can hold a secret behind a short flag.
+pub(super) fn is_program(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    FLAGS.iter().any(|known| known.verb.is_empty() && known.programs.contains(&name))
+}
+
 /// Whether `argument` is, in a list of arguments that begins with `program`, a flag before a secret
 /// (`Some(false)`) or a flag with the secret in it (`Some(true)`).
 pub(super) fn argument(program: &str, argument: &str) -> Option<bool> {

@@ -104,6 +104,10 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
     if ends_with(word, "password") || ends_with(word, "passwd") || ends_with(word, "passphrase") {
         return Some(Promise::Strong);
     }
+    // How far a person allowed something, in words.
+    if one_of(word, &["authorization"]) && one_of(last_word(rest).1, &["user"]) {
+        return None;
+    }
     if one_of(word, &["authorization", "credential", "credentials", "apikey", "passwords", "jwt"]) {
         return Some(Promise::Strong);
     }
@@ -275,6 +279,7 @@ mod tests {
             "next_page_token",
             "nextToken",
             "eos_token",
+            "user_authorization",
             "PWD",
             "OLDPWD",
             "pwd",

@@ -42,11 +42,11 @@ pub fn value(root: &mut Value) -> Walked {
             }
             Value::Array(items) => {
                 let first = items.first().and_then(Value::as_str);
-                let program = first.filter(|f| f.len() <= names::NAME_MAX).map(str::to_owned);
-                let program = program.unwrap_or_default();
+                let program = first.filter(|f| commands::is_program(f)).map(str::to_owned);
                 let mut flagged = false;
                 for item in items {
-                    let of_program = item.as_str().and_then(|a| commands::argument(&program, a));
+                    let of_program = program.as_ref().zip(item.as_str());
+                    let of_program = of_program.and_then(|(p, a)| commands::argument(p, a));
                     let secret = flagged || of_program == Some(true);
                     let place = if secret { Place::Secret } else { place };
                     flagged =
