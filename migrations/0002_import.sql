@@ -32,6 +32,20 @@ CREATE TABLE historical_finding (
 CREATE UNIQUE INDEX historical_finding_uid ON historical_finding (source, generation, uid);
 CREATE INDEX historical_finding_conversation ON historical_finding (conversation, order_us);
 
+-- hearsay: told by others only, a third party or an import; it never comes before what was seen.
+DROP VIEW visible_fact;
+CREATE VIEW visible_fact AS
+  SELECT f.*, s.kind IN ('messages', 'import') AS hearsay
+  FROM fact f JOIN source s ON s.id = f.source AND s.generation = f.generation;
+DROP VIEW visible_lineage;
+CREATE VIEW visible_lineage AS
+  SELECT l.*, s.kind IN ('messages', 'import') AS hearsay
+  FROM lineage l JOIN source s ON s.id = l.source AND s.generation = l.generation;
+DROP VIEW visible_capability;
+CREATE VIEW visible_capability AS
+  SELECT k.*, s.kind IN ('messages', 'import') AS hearsay
+  FROM capability k JOIN source s ON s.id = k.source AND s.generation = k.generation;
+
 -- What only a second telling tells (rank 0: a stream, an import) of a conversation whose own record
 -- (rank 3) another source holds. A record begins with its header, or with what a person typed.
 DROP VIEW streamed;

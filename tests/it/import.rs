@@ -98,6 +98,66 @@ fn rows_that_are_still_in_the_write_ahead_log_are_read_without_touching_it() {
 }
 
 #[test]
+fn what_a_crash_left_is_read_like_what_a_running_program_has() {
+    let env = TestEnv::new();
+    std::fs::create_dir_all(env.path("theirs")).unwrap();
+    let live = env.path("fornax.db");
+    let mut database = FirstFornax::new(&live, NEWEST);
+    database.conn.pragma_update(None, "journal_mode", "WAL").unwrap();
+    database.conn.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    database.session(SESSION);
+    for ending in ["", "-wal", "-shm"] {
+        let name = format!("fornax.db{ending}");
+        std::fs::copy(env.path(&name), env.path(&format!("theirs/{name}"))).unwrap();
+    }
+    let before = TestEnv::files_below(&env.path("theirs"));
+    let summary = env.ingest(&env.path("theirs/fornax.db"));
+    assert_eq!((&summary["records"]["event"], &summary["losses"]), (&json!(3), &json!({})));
+    assert_eq!(TestEnv::files_below(&env.path("theirs")), before);
+}
+
+#[test]
+fn rows_longer_than_a_query_gathers_are_all_read() {
+    let env = TestEnv::new();
+    let path = env.path("fornax.db");
+    let mut database = FirstFornax::new(&path, NEWEST);
+    database.conn.execute_batch("BEGIN").unwrap();
+    for number in 0..6 {
+        let message = format!("{number} {}", "long words ".repeat(150_000));
+        let raw = json!({"hook_event_name": "Notification", "message": message});
+        database.event(SESSION, "claude_code", "notification", &raw);
+    }
+    for number in 0..700 {
+        let raw = json!({"hook_event_name": "Notification", "message": format!("short {number}")});
+        database.event(SESSION, "claude_code", "notification", &raw);
+    }
+    database.conn.execute_batch("COMMIT").unwrap();
+    drop(database);
+    assert_eq!(env.ingest(&path)["records"]["event"], 706);
+    assert_eq!(env.sessions()[0]["events"], 706);
+}
+
+#[test]
+fn imported_rows_are_exported_like_others() {
+    let env = TestEnv::new();
+    env.ingest(&typical(&env, NEWEST));
+    for wire in ["legacy", "full"] {
+        env.run(["export-spool", "--all", "--wire", wire, "--out", wire]).ok();
+        let pending = TestEnv::files_below(&env.path(wire).join("pending"));
+        let types: Vec<String> = pending
+            .iter()
+            .map(|(_, bytes)| {
+                let record: Value = serde_json::from_slice(bytes).unwrap();
+                record["type"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        for wanted in ["event", "evidence", "claim"] {
+            assert!(types.iter().any(|found| found == wanted), "{wire}: {types:?}");
+        }
+    }
+}
+
+#[test]
 fn a_log_that_cannot_be_read_without_writing_is_a_loss_until_it_can() {
     let env = TestEnv::new();
     let live = env.path("live.db");
@@ -366,6 +426,8 @@ fn a_conversation_whose_transcript_is_read_too_is_not_counted_twice() {
         BTreeMap::from([
             ("events", session["events"].clone()),
             ("failed calls", session["failed_calls"].clone()),
+            ("prompts", session["prompts"].clone()),
+            ("cwd", session["cwd"].clone()),
             ("listed", json!(length(&told["events"]))),
             ("evidence", json!(length(&told["evidence"]))),
             ("claims", json!(length(&told["claims"]))),

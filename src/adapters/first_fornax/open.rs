@@ -26,13 +26,16 @@ const EVENT_COLUMNS: [&str; 6] = ["id", "session_id", "provider", "kind", "obser
 /// The database, when it is one of the first Fornax's.
 pub(super) fn open(path: &Path) -> Result<Option<Database>, StoreError> {
     let log = beside(path, "-wal");
-    let has_log = fs::metadata(&log).is_ok_and(|m| m.len() > 0);
+    let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|m| m.len() > 0);
+    let has_log = is_filled(&log);
+    // What a crash left in a rollback journal could be taken back only by writing.
+    let has_journal = is_filled(&beside(path, "-journal"));
     let is_shared = fs::metadata(beside(path, "-shm")).is_ok();
     // A process that has the database open keeps both files, also while the log is empty.
     let live = fs::metadata(&log).is_ok() && is_shared;
     let how = if live { "mode=ro&readonly_shm=1" } else { "mode=ro&immutable=1" };
     match connect(path, how) {
-        Ok(conn) => recognise(conn, has_log && !live),
+        Ok(conn) => recognise(conn, has_journal || has_log && !live),
         Err(error) if is_damage(&error) => Ok(None),
         Err(error) => Err(failure(&error)),
     }

@@ -9,12 +9,23 @@ use rusqlite::{Connection, Row};
 
 /// Rows read by one query; between two the position is known.
 const CHUNK_ROWS: usize = 256;
+/// Text after which a query ends early, so that long rows are not gathered.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// An open database and the columns that its schema version has.
 pub(super) struct Database {
     conn: Connection,
     columns: Vec<(LegacyTable, Vec<String>)>,
     log_unread: bool,
+}
+
+/// Rows that one query gave.
+struct Chunk {
+    rows: Vec<LegacyRow>,
+    /// The table ends here.
+    ended: bool,
+    /// What broke off behind the last row.
+    error: Option<rusqlite::Error>,
 }
 
 /// What a seek behind damage found.
@@ -38,24 +49,28 @@ impl Database {
         found.map(|(_, columns)| columns.as_slice()).unwrap_or_default()
     }
 
-    /// The rows behind `last`, at most a chunk of them; the error behind the last that was read.
-    fn chunk(
-        &self,
-        sql: &str,
-        last: i64,
-        read: &dyn Fn(&Row<'_>) -> LegacyRow,
-    ) -> (Vec<LegacyRow>, Option<rusqlite::Error>) {
+    /// The rows behind `last`, at most a chunk of them.
+    fn chunk(&self, sql: &str, last: i64, read: &dyn Fn(&Row<'_>) -> LegacyRow) -> Chunk {
         let mut found = Vec::new();
-        let mut run = || -> rusqlite::Result<()> {
+        let mut run = || -> rusqlite::Result<bool> {
             let mut statement = self.conn.prepare_cached(sql)?;
-            let mut rows = statement.query(rusqlite::params![last, CHUNK_ROWS as i64])?;
+            let mut rows = statement.query([last])?;
+            let mut bytes = 0;
             while let Some(row) = rows.next()? {
-                found.push(read(row));
+                let row = read(row);
+                bytes += size(&row);
+                found.push(row);
+                if found.len() == CHUNK_ROWS || bytes > CHUNK_BYTES {
+                    return Ok(false);
+                }
             }
-            Ok(())
+            Ok(true)
         };
-        let error = run().err();
-        (found, error)
+        let (ended, error) = match run() {
+            Ok(ended) => (ended, None),
+            Err(error) => (false, Some(error)),
+        };
+        Chunk { rows: found, ended, error }
     }
 
     /// The first row at or behind `from`.
@@ -127,7 +142,7 @@ impl Database {
         }
         Some(format!(
             "SELECT {} FROM {} t NOT INDEXED {join} WHERE t.rowid > ?1
-             ORDER BY t.rowid LIMIT ?2",
+             ORDER BY t.rowid",
             chosen.join(", "),
             table.name()
         ))
@@ -149,16 +164,15 @@ impl LegacyDatabase for Database {
         let read = |row: &Row<'_>| row_of(table, row);
         let mut last = i64::MIN;
         loop {
-            let (found, error) = self.chunk(&sql, last, &read);
-            let count = found.len();
-            for row in found {
+            let chunk = self.chunk(&sql, last, &read);
+            for row in chunk.rows {
                 last = row.rowid;
                 each(row)?;
             }
-            if error.is_none() {
-                if count < CHUNK_ROWS {
-                    return Ok(());
-                }
+            if chunk.ended {
+                return Ok(());
+            }
+            if chunk.error.is_none() {
                 continue;
             }
             match self.seek(table, last.saturating_add(1)) {
@@ -203,6 +217,12 @@ impl LegacyDatabase for Database {
     fn log_unread(&self) -> bool {
         self.log_unread
     }
+}
+
+/// Bytes of a row's text.
+fn size(row: &LegacyRow) -> usize {
+    let own = if let LegacyTold::Record(text) = &row.told { text.len() } else { 0 };
+    own + row.event.as_ref().map_or(0, String::len)
 }
 
 fn unreadable(table: LegacyTable, rowid: i64, rule: &str) -> LegacyRow {

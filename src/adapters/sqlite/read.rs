@@ -32,7 +32,8 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
-    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'),
+    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit')
+      - coalesce(x.prompts, 0),
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL

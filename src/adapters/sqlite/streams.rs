@@ -10,7 +10,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// Left join that counts, for a conversation `c`, what of its events the view leaves out.
 pub(super) const LEFT_OUT: &str = "LEFT JOIN (SELECT conversation, count(*) AS events,
-    sum(kind = 'post_tool_use' AND outcome = 'failed') AS failed_calls
+    sum(kind = 'post_tool_use' AND outcome = 'failed') AS failed_calls,
+    sum(kind = 'user_prompt_submit') AS prompts
     FROM streamed GROUP BY conversation) x ON x.conversation = c.id ";
 
 /// An event of a conversation and the ranks of its sightings.

@@ -444,7 +444,7 @@ impl Import<'_> {
     /// The log beside the database could only be read by writing there.
     fn log_unread(&mut self) {
         let line = line_of(0, b"");
-        self.loss(&line, LossReason::SourceUnreadable, "write-ahead log", None);
+        self.loss(&line, LossReason::SourceUnreadable, "log beside the database", None);
     }
 
     fn store(&mut self, mark: Option<Watermark>) -> Result<(), StoreError> {
