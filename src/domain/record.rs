@@ -145,7 +145,7 @@ pub struct LossRecord {
 }
 
 /// A finding that an earlier program made and kept: history, never a verdict of this program's.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HistoricalFinding {
     pub id: Uuid,
     pub claim_id: Uuid,
@@ -154,6 +154,8 @@ pub struct HistoricalFinding {
     pub verifier_name: String,
     pub rationale: String,
     pub computed_at: String,
+    /// The time again, in microseconds; it only orders.
+    #[serde(skip)]
     pub order_us: i64,
 }
 

@@ -7,6 +7,7 @@ use super::recorder::{KnownSource, StoreError};
 use crate::base::hash::Digest;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::locator::Locator;
+use crate::domain::record::HistoricalFinding;
 use crate::domain::usage::measurement::Measurement;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::Value;
@@ -87,7 +88,12 @@ impl SeenAt {
     /// Whether the place is in a file that is read back: hook deliveries are nowhere else than in the
     /// store, and rows of an imported database are read as a whole.
     pub fn is_in_file(&self) -> bool {
-        !self.source.starts_with("hook:") && !self.source.starts_with("import:")
+        !self.source.starts_with("hook:") && !self.is_row()
+    }
+
+    /// Whether the place is a row of an imported database: `offset` is its row id, `path` its table.
+    pub fn is_row(&self) -> bool {
+        self.source.starts_with("import:")
     }
 }
 
@@ -168,13 +174,8 @@ pub struct ClaimRow {
 /// A finding that an earlier program made, as stored: history, not a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct HistoricalFindingRow {
-    pub id: Uuid,
-    pub claim_id: Uuid,
-    pub verdict: String,
-    pub evidence_ids: Vec<Uuid>,
-    pub verifier_name: String,
-    pub rationale: String,
-    pub computed_at: String,
+    #[serde(flatten)]
+    pub finding: HistoricalFinding,
     pub seen: SeenAt,
 }
 

@@ -467,6 +467,8 @@ fn findings_of_the_first_fornax_are_history_and_no_verdict() {
     let verdicts = env.run(["verify", SESSION, "--json"]).ok().json();
     assert_eq!(verdicts["counts"]["verified"], 0, "{verdicts}");
     assert_eq!(length(&verdicts["findings"]), 1);
+    let told = env.run(["verify", SESSION]).ok().stdout;
+    assert!(told.contains("fornax.db claims row 1\n"), "{told}");
 }
 
 #[test]

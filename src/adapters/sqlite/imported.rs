@@ -83,7 +83,7 @@ impl SqliteStore {
     ) -> Result<Rows<HistoricalFindingRow>, StoreError> {
         let mut found = self.isolated(
             "SELECT f.uid, f.claim_uid, f.verdict, f.evidence_uids, f.verifier_name, f.rationale,
-                    f.computed_at, src.path, f.offset, f.length, f.line_hash, f.path, f.idx
+                    f.computed_at, f.order_us, src.path, f.offset, f.length, f.line_hash, f.path, f.idx
              FROM historical_finding f
              JOIN source src ON src.id = f.source AND src.generation = f.generation
              WHERE f.conversation = ?1 ORDER BY f.order_us, f.uid, src.path",
@@ -92,7 +92,7 @@ impl SqliteStore {
             finding,
         )?;
         // Two copies of one database tell it twice.
-        found.rows.dedup_by_key(|row| row.id);
+        found.rows.dedup_by_key(|row| row.finding.id);
         Ok(found)
     }
 }
@@ -100,7 +100,7 @@ impl SqliteStore {
 fn finding(row: &Row<'_>) -> rusqlite::Result<HistoricalFindingRow> {
     let evidence_ids = serde_json::from_value(json(row, 3)?)
         .map_err(|e| rusqlite::Error::FromSqlConversionFailure(3, Type::Text, Box::new(e)))?;
-    Ok(HistoricalFindingRow {
+    let finding = HistoricalFinding {
         id: uuid(row, 0)?,
         claim_id: uuid(row, 1)?,
         verdict: row.get(2)?,
@@ -108,6 +108,7 @@ fn finding(row: &Row<'_>) -> rusqlite::Result<HistoricalFindingRow> {
         verifier_name: row.get(4)?,
         rationale: row.get(5)?,
         computed_at: row.get(6)?,
-        seen: seen_at(row, 7)?,
-    })
+        order_us: row.get(7)?,
+    };
+    Ok(HistoricalFindingRow { finding, seen: seen_at(row, 8)? })
 }

@@ -217,7 +217,7 @@ fn tail(story: &Story, ui: &mut Ui) -> Result<()> {
     if !story.history.is_empty() {
         ui.line("")?;
         ui.line("found by an earlier fornax (history, not judged here):")?;
-        for finding in &story.history {
+        for finding in story.history.iter().map(|row| &row.finding) {
             let (verdict, why) = (one_line(&finding.verdict), one_line(&finding.rationale));
             let at = one_line(&finding.computed_at);
             ui.line(&wrap::cut(&format!("  {at} {verdict} {why}"), ui.width()))?;
