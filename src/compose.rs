@@ -3,6 +3,7 @@
 //! `fornax hook` leaves before arguments are parsed: it has its own rules (nothing printed, exit 0
 //! whatever happens, its own deadline) and builds only what its road needs.
 
+mod faults;
 mod gate;
 mod hook;
 mod subjects;
@@ -11,6 +12,7 @@ use crate::adapters::agents::claude::ClaudeFamily;
 use crate::adapters::agents::codex::CodexFamily;
 use crate::adapters::agents::opencode::OpenCodeFamily;
 use crate::adapters::files::FsFiles;
+use crate::adapters::first_fornax::FirstFornax;
 use crate::adapters::git::GixWitness;
 use crate::adapters::journal::JournalFolder;
 use crate::adapters::shell::ShellChain;
@@ -46,15 +48,19 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let parts = parts(&cli);
+    ExitCode::from(faults::guarded(|| run(&cli)))
+}
+
+fn run(cli: &Cli) -> u8 {
+    let parts = parts(cli);
     let mut ui = Ui::new(cli.common.color.as_str(), cli.common.json);
-    match command::run(&cli, &parts, &mut ui) {
-        Ok(code) => ExitCode::from(code),
+    match command::run(cli, &parts, &mut ui) {
+        Ok(code) => code,
         // A reader that went away has seen what it wanted.
-        Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if exit::is_broken_pipe(&error) => 0,
         Err(error) => {
             print_error(&error);
-            ExitCode::from(exit::code_of(&error))
+            exit::code_of(&error)
         }
     }
 }
@@ -122,6 +128,7 @@ fn parts(cli: &Cli) -> Parts {
         subjects: Box::new(subjects::BuiltIn),
         git: Box::new(GixWitness::new()),
         chain: Box::new(ShellChain),
+        legacy: Box::new(FirstFornax),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod files;
+pub mod first_fornax;
 pub mod git;
 pub mod journal;
 pub mod shell;

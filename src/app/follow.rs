@@ -5,12 +5,12 @@
 //! so the watermark never runs ahead of the store.
 
 use super::histories::{foreign_name, left_alone};
+use super::identifiers::source_name;
 use super::known::{Matched, SourceBook, base_name};
 use super::opening::{Opened, open};
 use super::reading::{ENDS_EARLY, Reading};
 use super::resume::ReadOptions;
 use super::whole_source::{loss_of_source, not_recognised, reason_of};
-use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
 use crate::domain::record::Sealed;
 use crate::ports::agent::AgentFamily;
@@ -330,7 +330,7 @@ impl<'a> Follow<'a> {
         let missing = match &self.scope {
             // Also what went away while nobody followed, or was read by others.
             Scope::Folders(roots) | Scope::Latest(roots) if how.everywhere => {
-                let here = self.followed.keys().map(|path| path_name(path)).collect();
+                let here = self.followed.keys().map(|path| source_name(path)).collect();
                 book.vanished(self.files, roots, &here, &moves)
             }
             _ => book.vanished(self.files, gone, &HashSet::new(), &moves),

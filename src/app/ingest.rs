@@ -4,13 +4,13 @@
 //! overlap. A second run over the same files changes nothing. Whatever is left alone is counted.
 
 use super::histories::left_alone;
+use super::identifiers::source_name;
 use super::known::{Matched, SourceBook};
 use super::opening::{Opened, open};
 use super::reading::{ENDS_EARLY, ReadStats};
 use super::resume::ReadOptions;
 use super::whole_source::{loss_of_source, not_recognised, reason_of};
 use crate::base::limits::BATCH_ROWS_MAX;
-use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
 use crate::domain::record::Tally;
 use crate::ports::agent::AgentFamily;
@@ -64,6 +64,16 @@ pub struct Summary {
     pub appended: Appended,
     /// The named files that were not recognised, when files were named.
     pub foreign: Vec<PathBuf>,
+}
+
+impl Summary {
+    /// Adds the sources that an import read.
+    pub fn join(&mut self, imported: &Self) {
+        self.sources += imported.sources;
+        self.unchanged += imported.unchanged;
+        self.read.merge(&imported.read);
+        add(&mut self.appended, &imported.appended);
+    }
 }
 
 /// One file to read, with the state to go on from.
@@ -133,7 +143,7 @@ impl Ingest<'_> {
             for met in self.files.walk(root) {
                 match met {
                     Met::File(path) => {
-                        if !paths.insert(path_name(&path)) {
+                        if !paths.insert(source_name(&path)) {
                             continue;
                         }
                         let named = path == *root;
@@ -260,7 +270,7 @@ impl Ingest<'_> {
                     recorder.mark_sources(&[source], "missing")?;
                 }
                 let end =
-                    if overtaken.remove(&path_name(&job.path)) { End::Overtaken } else { end };
+                    if overtaken.remove(&source_name(&job.path)) { End::Overtaken } else { end };
                 ends.extend(self.finish(*job, end, summary));
             }
             self.store(&ends, recorder, summary, &mut overtaken)?;

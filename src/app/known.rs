@@ -5,9 +5,9 @@
 //! Either is only a candidate: inodes and names are used again, so the bytes that were read must
 //! stand in the file. What does not hold is a new source, and the rows of the old one stay.
 
+use super::identifiers::source_name;
 use super::resume::{Prefix, ReadOptions, is_unchanged, prefix};
 use crate::base::hash::Digest;
-use crate::base::text::path_name;
 use crate::ports::files::{FileStat, Files, is_compressed};
 use crate::ports::recorder::{KnownSource, Recorder, SourceMove, StoreError};
 use std::collections::HashSet;
@@ -114,7 +114,7 @@ impl SourceBook {
         let mut matched: Vec<Matched> = met
             .into_iter()
             .map(|(path, stat)| {
-                let known = self.at(&path_name(&path)).cloned();
+                let known = self.at(&source_name(&path)).cloned();
                 Matched { path, stat, known, verified: false, unfinished: false }
             })
             .collect();
@@ -150,7 +150,7 @@ impl SourceBook {
             else {
                 continue;
             };
-            let to = path_name(&one.path);
+            let to = source_name(&one.path);
             moves.push(SourceMove { id: source.id, from: source.path.clone(), to: to.clone() });
             one.known = Some(Arc::new(KnownSource { path: to, ..source.as_ref().clone() }));
             one.verified = true;
@@ -213,7 +213,7 @@ impl SourceBook {
         path: &Path,
         pass: impl Fn(&Path) -> bool,
     ) -> Vec<usize> {
-        let own = path_name(path);
+        let own = source_name(path);
         let other = |index: &usize| {
             self.sources.get(*index).is_some_and(|s| s.path != own && pass(Path::new(&s.path)))
         };
@@ -242,7 +242,7 @@ impl SourceBook {
             let leaving: HashSet<usize> = moving.iter().map(|c| c.source).collect();
             let before = moving.len();
             moving.retain(|candidate| {
-                let path = matched.get(candidate.file).map(|m| path_name(&m.path));
+                let path = matched.get(candidate.file).map(|m| source_name(&m.path));
                 let holder = path.and_then(|path| self.index_of(&path));
                 holder.is_none_or(|holder| leaving.contains(&holder))
             });

@@ -1,6 +1,6 @@
 //! Which conversation a word on the command line means.
 //!
-//! A key, a native id, or a unique beginning of a native id. An ambiguous word is an error that
+//! A key, a native id, a unique beginning of a native id, or a name `session:<id>` of an import. An ambiguous word is an error that
 //! lists what it could mean; without a word it is the latest session of the current folder.
 
 use crate::ports::reader::{ConversationRow, Reader};

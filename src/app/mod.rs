@@ -7,6 +7,7 @@ pub mod follow;
 pub mod full;
 pub mod gate;
 pub mod histories;
+pub mod identifiers;
 pub mod ingest;
 pub mod known;
 pub mod lookup;

@@ -27,6 +27,7 @@ struct Cut {
 
 /// Redacts and cuts every message in place; what was cut is appended as losses.
 pub fn prepare(messages: &mut Vec<Message>) {
+    super::identifiers::clean(messages);
     let mut losses = Vec::new();
     for message in messages.iter_mut() {
         match message {

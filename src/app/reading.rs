@@ -422,7 +422,7 @@ impl Reading {
                 kind: "file",
                 format: self.format.name.to_owned(),
                 provider: self.adapter.provider().as_str().to_owned(),
-                path: crate::base::text::path_name(&self.path),
+                path: super::identifiers::source_name(&self.path),
                 stat: Some(*stat),
             },
             expect: self.expect,

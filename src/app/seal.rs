@@ -80,6 +80,8 @@ impl Sealer {
         if let Some(last) = self.last.as_ref().filter(|last| last.native_id == native_id) {
             return Some(Arc::clone(last));
         }
+        let clean = super::redact::identifier(native_id);
+        let native_id = clean.as_deref().unwrap_or(native_id);
         let key = ConversationKey::new(self.provider.clone(), &self.namespace, native_id).ok()?;
         let of = Arc::new(ConversationRef::of(&key));
         self.last = Some(Arc::clone(&of));
@@ -192,10 +194,6 @@ impl Sealer {
         }
     }
 
-    fn event_id(&self, key: &str, kind: &EventKind, native: &NativeId) -> Uuid {
-        ids::derive(&[key, "event", kind.as_str(), &native.space, &native.id])
-    }
-
     fn event(
         &mut self,
         draft: EventDraft,
@@ -210,7 +208,7 @@ impl Sealer {
         let Some(conversation) = self.conversation(&draft.conversation) else {
             return out.push(self.loss(unknown_conversation("event", &draft.path), line, place));
         };
-        let id = self.event_id(&conversation.key, &draft.kind, &native);
+        let id = event_id(&conversation.key, &draft.kind, &native);
         let claims = if carries_claims(&draft.kind) {
             self.claims(&draft, &conversation, id, &observed_at, order_us)
         } else {
@@ -301,7 +299,7 @@ impl Sealer {
             return out.push(self.loss(unknown_conversation("evidence", &draft.path), line, place));
         };
         let native = own_id(&draft.event_native, record_id, &draft.path);
-        let event_id = self.event_id(&conversation.key, &draft.event_kind, &native);
+        let event_id = event_id(&conversation.key, &draft.event_kind, &native);
         let extension = draft.extension.as_ref().and_then(|extension| {
             ExtensionEnvelope::from_value(
                 self.provider.clone(),
@@ -394,6 +392,11 @@ impl Sealer {
     }
 }
 
+/// The id of an event of the conversation with that key.
+pub(super) fn event_id(key: &str, kind: &EventKind, native: &NativeId) -> Uuid {
+    ids::derive(&[key, "event", kind.as_str(), &native.space, &native.id])
+}
+
 /// The time that a draft states.
 fn stated_time(message: &Message) -> Option<&str> {
     match message {
@@ -433,6 +436,8 @@ fn body_name(body: &Body) -> &'static str {
         Body::Turn(_) => "turn",
         Body::Capability(_) => "capabilities",
         Body::Loss(_) => "loss",
+        Body::Alias(_) => "alias",
+        Body::HistoricalFinding(_) => "finding",
         Body::Quarantine { .. } => "quarantine",
     }
 }

@@ -346,6 +346,9 @@ fn only_waits(tool: &str, input: Option<&Value>) -> bool {
 
 /// Where something was seen, in one word.
 pub fn place(seen: &SeenAt) -> String {
+    if seen.is_row() {
+        return format!("{} {} row {}", seen.source, seen.path, seen.offset);
+    }
     if !seen.is_in_file() {
         let at = crate::base::time::Micros(i64::try_from(seen.offset).unwrap_or_default());
         return format!("{} at {}", seen.source, at.human());

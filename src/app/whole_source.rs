@@ -1,7 +1,7 @@
 //! What is stored of a source as a whole: that it could not be read, or is nobody's.
 
+use super::identifiers::source_name;
 use crate::base::hash::Digest;
-use crate::base::text::path_name;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{Body, Ingress, LossRecord, Place, Sealed};
 use crate::ports::files::FileStat;
@@ -33,7 +33,7 @@ pub fn loss_of_source(
         kind: "file",
         format: String::new(),
         provider: String::new(),
-        path: path_name(path),
+        path: source_name(path),
         stat: mark.as_ref().map(|m| m.stat),
     };
     let records = vec![Sealed { conversation: None, place, body }];

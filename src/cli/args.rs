@@ -65,7 +65,7 @@ pub enum Command {
     Hook(HookArgs),
     /// Read agents' histories into the store; a second run changes nothing
     #[command(
-        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON\n  my-adapter | fornax ingest --messages -   records of a third party"
+        after_help = "Examples:\n  fornax ingest                       both agents' homes\n  fornax ingest ~/.codex/sessions     one folder\n  fornax ingest rollout.jsonl --json  one file, summary as JSON\n  fornax ingest fornax.db             a database of the first Fornax\n  my-adapter | fornax ingest --messages -   records of a third party"
     )]
     Ingest(IngestArgs),
     /// Follow a rollout or transcript: store and print what happens

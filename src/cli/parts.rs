@@ -8,6 +8,7 @@ use crate::ports::clock::Clock;
 use crate::ports::files::Files;
 use crate::ports::git::GitWitness;
 use crate::ports::journal::JournalReader;
+use crate::ports::legacy::LegacyStore;
 use crate::ports::recorder::StoreError;
 use crate::ports::spool::Spool;
 use crate::ports::store::Store;
@@ -50,6 +51,7 @@ pub struct Parts {
     pub git: Box<dyn GitWitness>,
     /// The status line command that a person had before.
     pub chain: Box<dyn Chain>,
+    pub legacy: Box<dyn LegacyStore>,
 }
 
 impl Parts {

@@ -97,7 +97,8 @@ pub enum Channel {
     /// A third party's message: says something only where nothing of ours was seen.
     Message,
     /// A stream of what the provider's own file holds in full (`codex exec --json`): it adds
-    /// sightings, and tells alone only where there is no such file.
+    /// sightings, and tells alone only where there is no such file. So do rows of a database of
+    /// the first Fornax.
     Stream,
     /// A provider's second telling of a record (Codex `event_msg`, `item_completed`).
     Projection,

@@ -34,7 +34,13 @@ crate::open_tag! {
         PayloadInvalid = "payload_invalid",
         /// A third-party message that breaks the shape of its type; `detail` is the key and the rule.
         MessageInvalid = "message_invalid",
-        /// A hook payload whose provider cannot be told.
+        /// A native id held an issued secret and is kept as a hash; `detail` is the field.
+        IdentifierRedacted = "identifier_redacted",
+        /// A row of an imported database that cannot be read; `detail` is the column and the rule.
+        RowInvalid = "row_invalid",
+        /// A row of an imported database whose content had been purged there.
+        RowPurged = "row_purged",
+        /// A hook payload, or an imported row, whose provider cannot be told.
         ProviderUnknown = "provider_unknown",
         /// A hook payload that is not one complete JSON value.
         HookPayloadInvalid = "hook_payload_invalid",

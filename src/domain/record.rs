@@ -146,6 +146,21 @@ pub struct LossRecord {
     pub at_us: i64,
 }
 
+/// A finding that an earlier program made and kept: history, never a verdict of this program's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HistoricalFinding {
+    pub id: Uuid,
+    pub claim_id: Uuid,
+    pub verdict: String,
+    pub evidence_ids: Vec<Uuid>,
+    pub verifier_name: String,
+    pub rationale: String,
+    pub computed_at: String,
+    /// The time again, in microseconds; it only orders.
+    #[serde(skip)]
+    pub order_us: i64,
+}
+
 /// One thing to store.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
@@ -157,6 +172,9 @@ pub enum Body {
     Turn(TurnDraft),
     Capability(CapabilityRecord),
     Loss(LossRecord),
+    /// Another name of the conversation (`session:<id>`).
+    Alias(String),
+    HistoricalFinding(Box<HistoricalFinding>),
     /// A complete line that does not parse: its place and reason, no content.
     Quarantine {
         reason: String,

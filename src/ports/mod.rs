@@ -7,6 +7,7 @@ pub mod files;
 pub mod findings;
 pub mod git;
 pub mod journal;
+pub mod legacy;
 pub mod payload;
 pub mod reader;
 pub mod recorder;

@@ -7,6 +7,7 @@ use super::recorder::{KnownSource, StoreError};
 use crate::base::hash::Digest;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::locator::Locator;
+use crate::domain::record::HistoricalFinding;
 use crate::domain::usage::measurement::Measurement;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::Value;
@@ -90,9 +91,15 @@ impl SeenAt {
         })
     }
 
-    /// Whether the place is in a file: hook deliveries are nowhere else than in the store.
+    /// Whether the place is in a file that is read back: hook deliveries are nowhere else than in the
+    /// store, and rows of an imported database are read as a whole.
     pub fn is_in_file(&self) -> bool {
-        !self.source.starts_with("hook:")
+        !self.source.starts_with("hook:") && !self.is_row()
+    }
+
+    /// Whether the place is a row of an imported database: `offset` is its row id, `path` its table.
+    pub fn is_row(&self) -> bool {
+        self.source.starts_with("import:")
     }
 }
 
@@ -168,6 +175,14 @@ pub struct ClaimRow {
     /// The way in; `messages` only where nothing else told the claim.
     pub ingress: String,
     pub seen: Option<SeenAt>,
+}
+
+/// A finding that an earlier program made, as stored: history, not a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct HistoricalFindingRow {
+    #[serde(flatten)]
+    pub finding: HistoricalFinding,
+    pub seen: SeenAt,
 }
 
 /// A capability declaration as stored.
@@ -259,7 +274,8 @@ pub trait Reader {
     /// When the store cannot be read.
     fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError>;
 
-    /// Conversations whose key or native id is `word`, else whose native id begins with it.
+    /// Conversations whose key or native id is `word`, else whose native id begins with it; of a
+    /// word `session:<id>` those that an import gave this name.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -288,6 +304,15 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn capabilities(&self, conversation: i64) -> Result<Rows<CapabilityRow>, StoreError>;
+
+    /// Findings that an earlier program made of a conversation, in order.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn historical_findings(
+        &self,
+        conversation: i64,
+    ) -> Result<Rows<HistoricalFindingRow>, StoreError>;
 
     /// Losses by reason, of one conversation or of all.
     ///

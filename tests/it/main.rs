@@ -20,6 +20,7 @@ mod damage;
 mod export;
 mod growth;
 mod hook;
+mod import;
 mod ingest;
 mod losses;
 mod messages;

@@ -5,6 +5,7 @@
 
 use crate::support::claude::{self, Claude};
 use crate::support::codex::{self, Codex};
+use crate::support::first_fornax::{FirstFornax, NEWEST};
 use crate::support::{Ran, TestEnv};
 use serde_json::json;
 use std::path::Path;
@@ -30,6 +31,8 @@ fn labelled() -> Vec<(&'static str, String, String)> {
         ("a header", secret.clone(), ["Authorization: Bea", "rer ", &secret].concat()),
         ("a URL", secret.clone(), ["https://user:", &secret, "@db.example.org/x"].concat()),
         ("JSON", secret.clone(), ["{\"api_", "key\": \"", &secret, "\"}"].concat()),
+        ("a flag", secret.clone(), format!("curl -s -u me:{secret} https://db.example.org/x")),
+        ("a netrc", secret.clone(), format!("machine a.example.org login me password {secret}")),
     ]
 }
 
@@ -80,10 +83,49 @@ fn assert_silent_about(env: &TestEnv, what: &str, secret: &str) {
             }
         }
     }
+    told_of_each_session(env, what, secret);
     for folder in [env.home(), env.runtime(), env.path("legacy"), env.path("full")] {
         assert_clean(what, &folder, secret);
     }
     assert!(!TestEnv::files_below(&env.path("full")).is_empty());
+}
+
+/// What the commands about one session say, and every text that can be read back.
+#[track_caller]
+fn told_of_each_session(env: &TestEnv, what: &str, secret: &str) {
+    let mut locators = Vec::new();
+    for session in env.sessions() {
+        let key = session["conversation"].as_str().unwrap();
+        for args in [
+            &["show", key, "--full"][..],
+            &["show", key, "--full", "--json"],
+            &["verify", key],
+            &["verify", key, "--json"],
+            &["losses", key, "--json"],
+            &["usage", "--session", key, "--explain"],
+        ] {
+            let output = env.command().args(args).output().unwrap();
+            for said in [&output.stdout, &output.stderr] {
+                let told = String::from_utf8_lossy(said);
+                assert!(!holds(said, secret), "{what}: {args:?} says {told}");
+            }
+        }
+        let story = env.run(["show", key, "--json"]).ok().json();
+        let places = story["events"].as_array().unwrap().iter();
+        locators.extend(places.flat_map(|event| {
+            let seen = event["sightings"].as_array().unwrap().iter();
+            seen.map(|at| at["locator"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        }));
+    }
+    locators.truncate(60);
+    assert!(!locators.is_empty());
+    for locator in locators {
+        let output = env.command().args(["read", &locator]).output().unwrap();
+        for said in [&output.stdout, &output.stderr] {
+            let told = String::from_utf8_lossy(said);
+            assert!(!holds(said, secret), "{what}: read says {told}");
+        }
+    }
 }
 
 fn hook_payloads(secret: &str, text: &str) -> Vec<String> {
@@ -131,6 +173,14 @@ fn hook_payloads_of_names(token: &str) -> Vec<String> {
         claude::payload("h1", token, json!({})),
         post(json!({"tool_name": "Bash", "tool_use_id": "t5", "tool_input": {"command": "x"},
             "tool_response": {"stdout": "x"}, token: token})),
+        claude::payload(
+            &format!("s-{token}"),
+            "PostToolUse",
+            json!({"tool_name": "Bash",
+            "tool_use_id": format!("toolu_s-{token}_1"), "prompt_id": token,
+            "tool_input": {"command": "ls"}, "tool_response": {"stdout": "x"}}),
+        ),
+        claude::payload("h1", "SubagentStop", json!({"agent_id": token, "agent_type": "x"})),
     ]
 }
 
@@ -255,6 +305,10 @@ fn plant_and_look(what: &str, secret: &str, text: &str, names: bool) -> TestEnv 
     if names {
         env.write("in/c3.jsonl", transcript_of_names("c3", secret).text());
         env.write("in/rollout-x2.jsonl", rollout_of_names(secret).text());
+        // Ids, and the names of the files themselves.
+        env.write(&format!("in/{secret}.jsonl"), Claude::typical(&format!("s-{secret}")).text());
+        let rollout = Codex::typical(&format!("x-{secret}"));
+        env.write(&format!("in/rollout-{secret}.jsonl"), rollout.text());
     }
     let mut command = env.command();
     command.args(["tail", "--once", "--json", "in/c2.jsonl"]);
@@ -279,6 +333,109 @@ fn a_token_is_nowhere_in_what_is_kept_or_printed() {
                 assert_clean(what, &folder, token);
             }
         }
+    }
+}
+
+#[test]
+fn ids_that_hold_a_token_still_join_what_they_joined_and_are_counted() {
+    let (_, token) = tokens().remove(0);
+    let env = TestEnv::new();
+    let session = format!("s-{token}");
+    let call = format!("toolu_{session}_1");
+    env.hook("claude", claude::post_tool_use(&session, &call, "ls", "Cargo.toml\nsrc\n"));
+    env.write(&format!("in/{token}.jsonl"), Claude::typical(&session).text());
+    env.ingest(&env.path("in"));
+    assert_eq!(env.sessions().len(), 1);
+    let story = env.run(["show", "s-", "--json"]).ok().json();
+    let met = story["events"].as_array().unwrap().iter().filter(|event| {
+        event["kind"] == "post_tool_use" && event["sightings"].as_array().unwrap().len() == 2
+    });
+    assert_eq!(met.count(), 1);
+    assert!(env.lost("identifier_redacted") > 0);
+    // A second run finds the file again under its name.
+    let again = env.ingest(&env.path("in"));
+    assert_eq!((&again["stored"]["inserted"], &again["missing"]), (&json!(0), &json!(0)));
+    assert_clean("an id", &env.home(), &token);
+}
+
+#[test]
+fn what_is_imported_and_what_third_parties_send_is_clean_too() {
+    let (_, token) = tokens().remove(0);
+    for text in [token.clone(), format!("run with {token} now")] {
+        let env = TestEnv::new();
+        let path = env.path("fornax.db");
+        let mut database = FirstFornax::new(&path, NEWEST);
+        let raw = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "cwd": text,
+            "tool_use_id": token, "tool_input": {"command": text, token.as_str(): text},
+            "tool_response": {"stdout": text, "stderr": text}});
+        let event = database.event("s1", "claude_code", "post_tool_use", &raw);
+        let payload = json!({"command": text, "exit_code": 0, "status": text});
+        let exit = database.evidence("s1", &event, "exit_code", &payload);
+        let claim = database.claim("s1", &event, &text);
+        database.finding(&claim, "verified", &[&exit]);
+        database.event(&format!("s-{token}"), "codex", "notification", &json!({"x": text}));
+        database.event("s2", &token, "notification", &json!({"x": text}));
+        let run = |sql: &str, value: &str| database.conn.execute(sql, [value]).unwrap();
+        run("UPDATE findings SET rationale = ?1, verifier_name = ?1", &text);
+        run("UPDATE evidence SET provenance = ?1", &text);
+        run("INSERT INTO ingest_quarantine VALUES ('q', 't', ?1, ?1, ?1)", &text);
+        drop(database);
+        env.ingest(&path);
+        let record = |kind: &str, more: serde_json::Value| {
+            let mut record = json!({"type": kind, "session_id": "m1", "provider": "acme"});
+            record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            format!("{record}\n")
+        };
+        let id = "11111111-1111-4111-8111-111111111111";
+        let at = "2026-03-01T10:00:00Z";
+        let messages = [
+            record(
+                "event",
+                json!({"id": id, "kind": "post_tool_use", "observed_at": at,
+                "tool_name": token, "tool_input": text, "text": text, "raw": {"a": text}}),
+            ),
+            record("event", json!({"id": id, "kind": token, "observed_at": at})),
+            record(
+                "event",
+                json!({"id": id, "kind": "post_tool_use", "observed_at": at,
+                "call_id": text, "turn_id": token}),
+            ),
+            record(
+                "event",
+                json!({"session_id": token, "id": id, "kind": "notification",
+                "observed_at": at}),
+            ),
+            record(
+                "claim",
+                json!({"id": id, "source_event_id": id, "text": text,
+                "subject": "test_result", "claimed_at": at}),
+            ),
+            record(
+                "claim",
+                json!({"id": id, "source_event_id": id, "text": text, "subject": token,
+                "turn_id": token, "claimed_at": at}),
+            ),
+            record(
+                "lineage",
+                json!({"relation": token, "related":
+                format!("conversation:acme:local:{token}")}),
+            ),
+            record(&token, json!({"x": text})),
+            record("event", json!({"id": token, token.as_str(): text})),
+            record("turn", json!({"fact": "cwd", "value": text})),
+            record("loss", json!({"reason": token, "detail": text, "path": text})),
+            record("loss", json!({"reason": "elsewhere", "detail": text, "path": text})),
+        ];
+        let mut command = env.command();
+        command.args(["ingest", "--messages", "-", "--json"]);
+        let told = Ran::of(command, messages.concat().as_bytes()).ok();
+        assert!(!told.stdout.contains(&token), "{}", told.stdout);
+        for args in [["losses", "--json"], ["sessions", "--json"], ["losses", "--color=never"]] {
+            let output = env.command().args(args).output().unwrap();
+            assert!(!holds(&output.stdout, &token) && !holds(&output.stderr, &token), "{args:?}");
+        }
+        told_of_each_session(&env, "an import", &token);
+        assert_clean("an import", &env.home(), &token);
     }
 }
 

@@ -7,6 +7,7 @@
 mod additive;
 mod findings;
 mod fold;
+mod imported;
 mod migrate;
 mod open;
 mod places;

@@ -11,10 +11,11 @@ use rusqlite::params;
 use uuid::Uuid;
 
 /// The tables that name a place, with what stands for its path and its index.
-const PLACED: [(&str, &str, &str); 5] = [
+const PLACED: [(&str, &str, &str); 6] = [
     ("sighting", "t.path", "t.idx"),
     ("evidence", "t.path", "t.idx"),
     ("claim", "t.path", "t.idx"),
+    ("historical_finding", "t.path", "t.idx"),
     ("loss", "t.path", "0"),
     ("quarantine", "''", "0"),
 ];

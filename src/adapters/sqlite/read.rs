@@ -9,7 +9,7 @@ use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
     AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
-    LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, UsageReports,
+    HistoricalFindingRow, LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, UsageReports,
 };
 use crate::ports::recorder::{KnownSource, StoreError};
 use rusqlite::{Params, Row};
@@ -32,7 +32,8 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
-    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'),
+    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit')
+      - coalesce(x.prompts, 0),
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
@@ -83,6 +84,10 @@ impl Reader for SqliteStore {
     }
 
     fn find_conversations(&self, word: &str) -> Result<Vec<ConversationRow>, StoreError> {
+        if word.starts_with(super::imported::ALIAS) {
+            let sql = format!("{CONVERSATION}{LEFT_OUT} {}", super::imported::NAMED);
+            return self.all(&sql, [word], conversation);
+        }
         let exact =
             format!("{CONVERSATION}{LEFT_OUT} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
         let found = self.all(&exact, [word], conversation)?;
@@ -142,6 +147,7 @@ impl Reader for SqliteStore {
         )?;
         let mut rows = found.rows;
         rows.dedup_by_key(|row| row.id);
+        super::imported::once(&mut rows, |e| e.event_id, |e| &e.ingress);
         rows.sort_by(|a, b| (a.order_us, &a.id).cmp(&(b.order_us, &b.id)));
         Ok(Rows { rows, failed: found.failed })
     }
@@ -162,6 +168,7 @@ impl Reader for SqliteStore {
         )?;
         let mut rows = found.rows;
         rows.dedup_by_key(|row| row.id);
+        super::imported::once(&mut rows, |k| k.event_id, |k| &k.ingress);
         rows.sort_by(|a, b| (a.order_us, &a.id).cmp(&(b.order_us, &b.id)));
         Ok(Rows { rows, failed: found.failed })
     }
@@ -180,6 +187,13 @@ impl Reader for SqliteStore {
         // Of several declarations the greatest by text counts, whatever order they came in.
         found.rows.dedup_by_key(|row| row.id);
         Ok(found)
+    }
+
+    fn historical_findings(
+        &self,
+        conversation: i64,
+    ) -> Result<Rows<HistoricalFindingRow>, StoreError> {
+        self.imported_findings(conversation)
     }
 
     fn losses(&self, conversation: Option<i64>) -> Result<Vec<LossRow>, StoreError> {
@@ -271,7 +285,7 @@ impl SqliteStore {
     }
 
     /// Every row, a bad one named and set aside.
-    fn isolated<T>(
+    pub(super) fn isolated<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -382,7 +396,7 @@ fn combine(mut found: Vec<Sighting>) -> Option<EventRow> {
     }
     sightings.sort_by(|a, b| (&a.source, a.offset, &a.path).cmp(&(&b.source, b.offset, &b.path)));
     // The place an answer names first is a file, which can be read back.
-    sightings.sort_by_key(|s| s.source.starts_with("hook:"));
+    sightings.sort_by_key(|s| !s.is_in_file());
     event.outcome = folded.outcome;
     event.order_us = folded.order_us;
     event.disagrees = folded.disagrees;

@@ -1,5 +1,5 @@
 //! One authoritative history: a stream of a conversation adds sightings to what the conversation's
-//! own record tells, and events of its own only where there is no such record.
+//! own record tells, and events of its own only where there is no such record. So does an import.
 //!
 //! The view `streamed` names the events to leave out. Their rows stay, so the rule holds whichever
 //! of the two sources was read first, and whichever goes.
@@ -10,7 +10,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// Left join that counts, for a conversation `c`, what of its events the view leaves out.
 pub(super) const LEFT_OUT: &str = "LEFT JOIN (SELECT conversation, count(*) AS events,
-    sum(kind = 'post_tool_use' AND outcome = 'failed') AS failed_calls
+    sum(kind = 'post_tool_use' AND outcome = 'failed') AS failed_calls,
+    sum(kind = 'user_prompt_submit') AS prompts
     FROM streamed GROUP BY conversation) x ON x.conversation = c.id ";
 
 /// An event of a conversation and the ranks of its sightings.
@@ -25,9 +26,10 @@ impl Ranked {
         self.ranks.iter().all(|rank| *rank == Channel::Stream.rank())
     }
 
-    /// Whether the conversation's own record begins with it.
+    /// Whether the conversation's own record begins with it: its header, or what a person typed.
     fn begins_record(&self) -> bool {
-        self.row.kind == EventKind::SessionStart.as_str()
+        let kind = EventKind::from_tag(&self.row.kind);
+        matches!(kind, EventKind::SessionStart | EventKind::UserPromptSubmit)
             && self.ranks.contains(&Channel::Canonical.rank())
     }
 }

@@ -20,6 +20,8 @@ const SWEPT: &[&str] = &[
     "fact",
     "capability",
     "lineage",
+    "alias",
+    "historical_finding",
 ];
 
 impl Writer<'_> {
@@ -75,7 +77,9 @@ impl Writer<'_> {
                    AND NOT EXISTS (SELECT 1 FROM loss WHERE conversation = ?1)
                    AND NOT EXISTS (SELECT 1 FROM fact WHERE conversation = ?1)
                    AND NOT EXISTS (SELECT 1 FROM capability WHERE conversation = ?1)
-                   AND NOT EXISTS (SELECT 1 FROM lineage WHERE conversation = ?1)",
+                   AND NOT EXISTS (SELECT 1 FROM lineage WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM alias WHERE conversation = ?1)
+                   AND NOT EXISTS (SELECT 1 FROM historical_finding WHERE conversation = ?1)",
                 [id],
             )?;
             if gone {

@@ -122,6 +122,10 @@ impl<'a> Writer<'a> {
             }
             (Body::Capability(capability), Some(id)) => self.capability(capability, id)?,
             (Body::Loss(loss), id) => self.loss(sealed, loss, id)?,
+            (Body::Alias(name), Some(id)) => self.alias(name, id)?,
+            (Body::HistoricalFinding(finding), Some(id)) => {
+                self.historical_finding(sealed, finding, id)?
+            }
             (Body::Quarantine { reason }, _) => self.run(
                 "INSERT OR IGNORE INTO quarantine
                    (source, generation, offset, length, line_hash, reason, at_us)
@@ -197,8 +201,8 @@ impl<'a> Writer<'a> {
                 .and_then(|mut s| s.query_row([uid], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))
                 .map_err(map)?;
             if of != conversation || kind != event.kind.as_str() {
-                // Only a third party can bring an id that is not derived.
-                if self.ingress == Ingress::Messages.as_str() {
+                // Only what others wrote brings an id that is not derived.
+                if self.ingress != Ingress::BuiltIn.as_str() {
                     return self.taken_id(sealed, conversation);
                 }
                 self.take_back(row)?;

@@ -2,6 +2,7 @@
 //!
 //! A refusal names the key and the rule, never a value.
 
+use crate::app::redact;
 use crate::base::time::Micros;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -87,10 +88,23 @@ impl<'a> Fields<'a> {
         self.id_opt(key)?.ok_or_else(|| Refusal::new(key, "missing"))
     }
 
+    /// An id that nothing behind this cleans: one that holds a secret is refused.
+    pub(super) fn plain_id_opt(&self, key: &'static str) -> Taken<Option<String>> {
+        match self.id_opt(key)? {
+            Some(id) if redact::identifier(&id).is_some() => {
+                Err(Refusal::new(key, "holds a secret"))
+            }
+            other => Ok(other),
+        }
+    }
+
     /// A word of an open vocabulary.
     pub(super) fn tag_opt(&self, key: &'static str) -> Taken<Option<&'a str>> {
         let Some(tag) = self.text_opt(key)? else { return Ok(None) };
         let fits = !tag.trim().is_empty() && tag.len() <= TAG_BYTES_MAX;
+        if redact::identifier(tag).is_some() {
+            return Err(Refusal::new(key, "holds a secret"));
+        }
         if fits && !tag.chars().any(char::is_control) {
             Ok(Some(tag))
         } else {

@@ -6,6 +6,7 @@
 //! changes nothing.
 
 mod fields;
+pub mod legacy;
 mod seal;
 mod wire;
 
@@ -18,6 +19,7 @@ use crate::base::hash::Digest;
 use crate::base::json::{self, Found};
 use crate::base::limits::{BATCH_ROWS_MAX, HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
 use crate::base::lines::{Lines, Piece};
+use crate::domain::event::Channel;
 use crate::domain::key::ConversationKey;
 use crate::domain::loss::LossReason;
 use crate::domain::outcome::safe_tag;
@@ -234,7 +236,7 @@ impl Import<'_> {
 
     fn record(&mut self, line: &Line, kind: &str, record: Record, key: &ConversationKey) {
         let unknown = record.unknown;
-        match seal::seal(key, record.told, line) {
+        match seal::seal(key, record.told, line, Channel::Message) {
             Ok(sealed) => {
                 self.done.read.records.add(kind, 1);
                 for one in &sealed {

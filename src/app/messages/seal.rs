@@ -1,6 +1,6 @@
 //! A record whose conversation is known into something to store: redacted, cut, its id kept.
 //!
-//! Messages come with their own ids. Text goes through the same choke point as an adapter's; what
+//! Records come with their own ids. Text goes through the same choke point as an adapter's; what
 //! a third party says never outranks what an adapter of this program read.
 
 use super::fields::Refusal;
@@ -30,9 +30,14 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Seals what one record tells of a conversation.
-pub(super) fn seal(key: &ConversationKey, told: Told, line: &Line) -> Result<Vec<Sealed>, Refusal> {
-    let sealing = Sealing { key, line };
+/// Seals what one record tells of a conversation; `channel` ranks its tellings.
+pub(super) fn seal(
+    key: &ConversationKey,
+    told: Told,
+    line: &Line,
+    channel: Channel,
+) -> Result<Vec<Sealed>, Refusal> {
+    let sealing = Sealing { key, line, channel };
     match told {
         Told::Event { id, draft, clock, order_us } => {
             Ok(sealing.event(id, *draft, clock, order_us))
@@ -58,6 +63,7 @@ pub(super) fn seal(key: &ConversationKey, told: Told, line: &Line) -> Result<Vec
 struct Sealing<'a> {
     key: &'a ConversationKey,
     line: &'a Line,
+    channel: Channel,
 }
 
 impl Sealing<'_> {
@@ -105,7 +111,7 @@ impl Sealing<'_> {
             order_us: order_us.unwrap_or_else(|| order(&observed_at)),
             observed_at,
             clock_source,
-            rank: Channel::Message.rank(),
+            rank: self.channel.rank(),
             heuristic: false,
             content: Digest::of(b""),
         };
@@ -139,7 +145,7 @@ impl Sealing<'_> {
             extension: extension.map(|e| e.to_json()),
             order_us: order(&observed_at),
             observed_at,
-            rank: Channel::Message.rank(),
+            rank: self.channel.rank(),
         };
         let mut out = vec![self.sealed(Body::Evidence(Box::new(record)), 0)];
         out.extend(losses);

@@ -4,6 +4,7 @@
 //! keys and is taken all the same.
 
 use super::fields::{Fields, Refusal};
+use crate::app::redact;
 use crate::base::time::Micros;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::domain::envelope::ExtensionEnvelope;
@@ -136,7 +137,7 @@ fn named(fields: &Fields<'_>, told: &Told) -> Result<Named, Refusal> {
         Told::Capabilities(capabilities) => capabilities.notes.get("session_id").cloned(),
         _ => None,
     };
-    let session_id = fields.id_opt("session_id")?.or(noted);
+    let session_id = fields.plain_id_opt("session_id")?.or(noted);
     let disagrees = |k: &ConversationKey| {
         session_id.as_ref().is_some_and(|s| k.native_id() != s)
             || provider.as_ref().is_some_and(|p| k.provider() != p)
@@ -146,7 +147,7 @@ fn named(fields: &Fields<'_>, told: &Told) -> Result<Named, Refusal> {
     }
     let session_id = session_id
         .or_else(|| key.as_ref().map(|k| k.native_id().to_owned()))
-        .filter(|id| !id.trim().is_empty())
+        .filter(|id| !id.trim().is_empty() && redact::identifier(id).is_none())
         .ok_or_else(|| Refusal::new("session_id", "missing"))?;
     Ok(Named { key, provider, session_id })
 }
@@ -156,6 +157,9 @@ fn conversation_key(
     key: &'static str,
 ) -> Result<Option<ConversationKey>, Refusal> {
     let Some(text) = fields.text_opt(key)? else { return Ok(None) };
+    if redact::identifier(text).is_some() {
+        return Err(Refusal::new(key, "holds a secret"));
+    }
     text.parse().map(Some).map_err(|_| Refusal::new(key, "not a canonical conversation key"))
 }
 
@@ -260,7 +264,7 @@ fn claim(fields: &Fields<'_>) -> Result<Told, Refusal> {
     Ok(Told::Claim {
         id: fields.uuid("id")?,
         event_id: fields.uuid("source_event_id")?,
-        turn_id: fields.id_opt("turn_id")?,
+        turn_id: fields.plain_id_opt("turn_id")?,
         text,
         subject: fields.tag("subject")?.to_owned(),
         at: fields.time("claimed_at")?,

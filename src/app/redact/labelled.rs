@@ -9,6 +9,7 @@ use super::bytes::{
     ALNUM, DIGIT, JOIN, LETTER, LOWER, MARK, TRIGGER, UPPER, WORD, all, any, at, blanks, find,
     from, is, one_of, repeats, slice, span, starts_token,
 };
+use super::commands;
 use super::detectors::Found;
 use super::names::{self, NAME_MAX, Promise};
 use super::values::{self, Binding, Sign};
@@ -28,23 +29,32 @@ pub(super) enum Step {
 #[inline]
 pub(super) fn is_unbound(bytes: &[u8], start: usize, end: usize, classes: u8) -> bool {
     let second = at(bytes, end + 1);
+    if at(bytes, start) == b'-' {
+        return false;
+    }
     match at(bytes, end) {
         b' ' | b'\t' => {
             // `-----BEGIN` and `bearer` end in these; a flag begins with a byte that joins.
             let last = end.checked_sub(1).map_or(0, |last| at(bytes, last));
+            // `Basic`, and the `password` of a netrc, are told by their length.
             classes & JOIN == 0
                 && !matches!(last, b'N' | b'r' | b'R')
+                && !matches!((last, end - start), (b'c' | b'C', 5) | (b'd', 8))
                 && !matches!(second, b' ' | b'\t' | b':' | b'=')
         }
         b'"' | b'\'' | b'`' => !matches!(second, b']' | b' ' | b'\t' | b':' | b'=' | b','),
         b'\\' => second != b'\\' && !values::is_quote(second),
         b'>' => start.checked_sub(1).map(|before| at(bytes, before)) != Some(b'<'),
+        b'~' => !matches!(end.checked_sub(1).map(|last| at(bytes, last)), Some(b'Q' | b'6')),
         byte => !is(byte, TRIGGER),
     }
 }
 
 /// Looks at what follows the run `bytes[start..end]`.
 pub(super) fn after_run(bytes: &[u8], start: usize, end: usize) -> Option<Step> {
+    if let Some(found) = commands::secret(bytes, start, end) {
+        return Some(Step::Redact(found));
+    }
     let found = match at(bytes, end) {
         b':' => {
             if let Some(end) = marker_end(bytes, start, end) {
@@ -60,9 +70,11 @@ pub(super) fn after_run(bytes: &[u8], start: usize, end: usize) -> Option<Step> 
             }
             private_key(bytes, start, end)
                 .or_else(|| bearer(bytes, start, end))
+                .or_else(|| basic(bytes, start, end))
                 .or_else(|| labelled(bytes, start, end))
         }
         b'>' => element(bytes, start, end),
+        b'~' => tilde(bytes, start, end),
         _ => labelled(bytes, start, end),
     };
     found.map(Step::Redact)
@@ -174,6 +186,65 @@ fn bearer(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     Some(Found { start, end, kind: "bearer" })
 }
 
+/// `Basic <base64 of user:password>` wherever it stands.
+fn basic(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+    const LEAST: usize = 8;
+    if !slice(bytes, start, end).eq_ignore_ascii_case(b"basic") {
+        return None;
+    }
+    let start = end + blanks(from(bytes, end));
+    let token = slice(bytes, start, start + PROBE);
+    let token = slice(token, 0, span(token, ALNUM | MARK));
+    if token.len() < LEAST || !is_user_and_password(token) {
+        return None;
+    }
+    let length = span(from(bytes, start), ALNUM | MARK);
+    let padding = repeats(from(bytes, start + length), b'=');
+    Some(Found { start, end: start + length + padding, kind: "bearer" })
+}
+
+/// Whether base64 decodes to printable text with a colon in it.
+fn is_user_and_password(token: &[u8]) -> bool {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let (mut bits, mut held, mut colon) = (0u32, 0, false);
+    for &byte in token {
+        let Some(value) = digit(byte) else { return false };
+        bits = bits << 6 | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            let decoded = bits >> held & 0xff;
+            colon |= decoded == u32::from(b':');
+            if !(0x20..0x7f).contains(&decoded) {
+                return false;
+            }
+        }
+    }
+    colon
+}
+
+/// Issued secrets with a tilde in them, which no run holds: client secrets of Azure (`abc8Q~...`)
+/// and tokens of OpenShift (`sha256~...`).
+fn tilde(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+    let run = slice(bytes, start, end);
+    let body = from(bytes, end + 1);
+    let length = body.iter().position(|&b| !is(b, WORD | MARK) && b != b'~').unwrap_or(body.len());
+    if run == b"sha256" && length == 43 && values::is_mixed(slice(body, 0, length)) {
+        return Some(Found { start, end: end + 1 + length, kind: "openshift_token" });
+    }
+    let [.., digit, b'Q'] = run else { return None };
+    let begin = end.checked_sub(5).filter(|&begin| begin >= start)?;
+    let shaped = is(*digit, DIGIT) && (31..=34).contains(&length) && starts_token(bytes, begin);
+    shaped.then_some(Found { start: begin, end: end + 1 + length, kind: "azure_secret" })
+}
+
 /// `<password>...</password>`.
 fn element(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     const TEXT_MAX: usize = 512;
@@ -197,7 +268,7 @@ fn labelled(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     let name = name(bytes, start, end);
     let flag = name.starts_with(b"-");
     let bound = bound(bytes, end, flag)?;
-    let promise = names::promise(name)?;
+    let promise = names::promise(name).or_else(|| signed(bytes, start, name, &bound))?;
     let before = start.checked_sub(1).map_or(0, |before| at(bytes, before));
     let binding = Binding {
         name,
@@ -213,6 +284,17 @@ fn labelled(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     };
     let value = value(bytes, bound.value, &binding);
     value.or_else(|| annotated(bytes, bound.value, &binding))
+}
+
+/// The signature in a URL, such as that of shared storage: as good as the key while it lasts.
+fn signed(bytes: &[u8], start: usize, name: &[u8], bound: &Bound) -> Option<Promise> {
+    const LEAST: usize = 32;
+    let before = start.checked_sub(1).map_or(0, |before| at(bytes, before));
+    let parameter = bound.sign == Sign::Equals && matches!(before, b'?' | b'&' | b';');
+    let value = slice(bytes, bound.value, bound.value + LEAST);
+    let long =
+        value.len() == LEAST && value.iter().all(|&b| is(b, ALNUM | JOIN | MARK) || b == b'%');
+    (parameter && bound.is_tight && long && names::signs(name)).then_some(Promise::Strong)
 }
 
 /// The name that ends the run: its last path segment, without the letter of an escape before it.

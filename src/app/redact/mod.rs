@@ -8,6 +8,7 @@
 
 mod blob;
 mod bytes;
+mod commands;
 mod detectors;
 mod entropy;
 mod labelled;
@@ -19,6 +20,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::base::hash::Digest;
 use std::borrow::Cow;
 
 pub use blob::{Blob, data_blob};
@@ -27,6 +29,13 @@ pub use walk::{Walked, value};
 /// `s` without its secrets; borrowed where it holds none. Redacting again changes nothing.
 pub fn text(s: &str) -> Cow<'_, str> {
     scan::scan(s, scan::Mode::Text).0
+}
+
+/// A native id, or the path of a source, that holds an issued secret: without it, and with a hash of
+/// the whole, so that equal ids still meet. `None` for nearly all, which hold none.
+pub fn identifier(id: &str) -> Option<String> {
+    let (clean, count) = scan::scan(id, scan::Mode::Issued);
+    (count > 0).then(|| format!("{clean}#{}", Digest::of(id.as_bytes()).short_hex()))
 }
 
 /// As [`text`], with the number of secrets that were cut out.

@@ -104,6 +104,10 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
     if ends_with(word, "password") || ends_with(word, "passwd") || ends_with(word, "passphrase") {
         return Some(Promise::Strong);
     }
+    // How far a person allowed something, in words.
+    if one_of(word, &["authorization"]) && one_of(last_word(rest).1, &["user"]) {
+        return None;
+    }
     if one_of(word, &["authorization", "credential", "credentials", "apikey", "passwords", "jwt"]) {
         return Some(Promise::Strong);
     }
@@ -120,8 +124,9 @@ pub(super) fn promise(name: &[u8]) -> Option<Promise> {
     let listed = one_of(word, &["key"]) && one_of(last_word(rest).1, KEY_OF)
         || one_of(word, &["pwd"]) && !alone
         || one_of(word, &["pass"]) && !alone && is_screaming(name)
-        || one_of(word, &["accesskey", "secretkey", "privatekey"])
-        || name == b"_auth";
+        || one_of(word, &["accesskey", "secretkey", "privatekey", "storepass", "keypass"])
+        || name == b"_auth"
+        || name == b"REDISCLI_AUTH";
     listed.then_some(Promise::Strong)
 }
 
@@ -133,6 +138,11 @@ fn token(before: &[u8], word: &[u8]) -> Option<Promise> {
         [] if one_of(word, &["jsonwebtoken"]) => None,
         _ => Some(Promise::Strong),
     }
+}
+
+/// Whether a parameter of a URL signs it: whoever has such a URL may do what it says.
+pub(super) fn signs(name: &[u8]) -> bool {
+    one_of(last_word(name).1, &["sig", "signature"])
 }
 
 /// Whether the strings under `key` are identifiers or digests by design, which look random and
@@ -269,6 +279,7 @@ mod tests {
             "next_page_token",
             "nextToken",
             "eos_token",
+            "user_authorization",
             "PWD",
             "OLDPWD",
             "pwd",

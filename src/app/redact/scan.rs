@@ -19,6 +19,9 @@ pub(super) enum Mode {
     Text,
     /// Identifiers and digests, which look random: no entropy check.
     Identifiers,
+    /// An identifier alone: issued secrets only, since what looks like a name and its value is part
+    /// of an identity.
+    Issued,
 }
 
 /// The text without its secrets, and how many were cut out.
@@ -74,7 +77,7 @@ fn run(bytes: &[u8], run: Run, mode: Mode, cut: &mut Cut<'_>) -> usize {
     if !run.word {
         issued(bytes, start, end, cut);
     }
-    if cut.count == count && !run.unbound {
+    if cut.count == count && !run.unbound && mode != Mode::Issued {
         match labelled::after_run(bytes, start, end) {
             Some(Step::Skip(end)) => return end,
             Some(Step::Redact(found)) => {

@@ -214,7 +214,8 @@ fn is_name_of_itself(value: &[u8], binding: &Binding<'_>) -> bool {
     all(value, LETTER | JOIN | MARK) && contains_ignoring_case(value, binding.word)
 }
 
-fn is_flag_value(value: &[u8]) -> bool {
+/// Whether what follows a flag is a value, and no word about the flag.
+pub(super) fn is_flag_value(value: &[u8]) -> bool {
     let metavariable = all(value, UPPER | JOIN);
     !metavariable && !one_of(value, PROSE) && at(value, 0) != b'-'
 }
@@ -276,7 +277,7 @@ fn is_number(value: &[u8]) -> bool {
 }
 
 /// Whether there is an earlier redaction in the value.
-fn is_marked(value: &[u8]) -> bool {
+pub(super) fn is_marked(value: &[u8]) -> bool {
     value.windows(10).any(|window| window == b"[REDACTED:")
 }
 

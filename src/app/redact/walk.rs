@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use super::commands;
 use super::names;
 use super::scan::{self, Mode};
 
@@ -40,10 +41,16 @@ pub fn value(root: &mut Value) -> Walked {
                 count += string(text, place);
             }
             Value::Array(items) => {
+                let first = items.first().and_then(Value::as_str);
+                let program = first.filter(|f| commands::is_program(f)).map(str::to_owned);
                 let mut flagged = false;
                 for item in items {
-                    let place = if flagged { Place::Secret } else { place };
-                    flagged = item.as_str().is_some_and(is_secret_flag);
+                    let of_program = program.as_ref().zip(item.as_str());
+                    let of_program = of_program.and_then(|(p, a)| commands::argument(p, a));
+                    let secret = flagged || of_program == Some(true);
+                    let place = if secret { Place::Secret } else { place };
+                    flagged =
+                        of_program == Some(false) || item.as_str().is_some_and(is_secret_flag);
                     open.push((item, place));
                 }
             }

@@ -1,16 +1,18 @@
 //! `fornax ingest`.
 
+use crate::app::identifiers::source_name;
 use crate::app::ingest::{Ingest, Progress, Summary};
-use crate::app::messages::{self, Imported};
+use crate::app::messages::{self, Imported, legacy};
 use crate::app::resume::ReadOptions;
 use crate::base::limits::LINE_BYTES_MAX;
-use crate::base::text::{one_line, path_name};
+use crate::base::text::one_line;
 use crate::cli::args::IngestArgs;
 use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
 use crate::cli::ui::Ui;
 use crate::domain::record::Tally;
 use crate::ports::files::{FileKind, Files};
+use crate::ports::store::Store;
 use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::io;
@@ -23,17 +25,18 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     if let Some(from) = &args.messages {
         return run_messages(args, from, parts, ui);
     }
-    let roots = roots(args, parts)?;
+    let named = roots(args, parts)?;
     let mut store = parts
         .store(true, args.namespace.as_deref(), &|text| ui.note(text))
         .context("cannot open the store")?;
+    let (imported, roots) = databases(args, named.clone(), parts, store.as_mut())?;
     let namespace = store.reader().namespace().to_owned();
     let bar = ui.bytes_bar();
     let ticking = bar.clone();
     let ingest = Ingest {
         files: parts.files.as_ref(),
         families: &parts.families,
-        roots: roots.clone(),
+        roots,
         read: ReadOptions {
             namespace: &namespace,
             line_cap: args.line_cap.unwrap_or(LINE_BYTES_MAX),
@@ -50,14 +53,55 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     };
     let summary = ingest.run(store.recorder());
     bar.finish_and_clear();
-    let summary = summary.context("cannot store what was read")?;
+    let mut summary = summary.context("cannot store what was read")?;
+    summary.join(&imported);
     let took = start.elapsed();
     if ui.json {
         ui.json(&as_json(&summary, took))?;
     } else {
         print(&summary, took, ui)?;
     }
-    Ok(exit_code(args, parts.files.as_ref(), &roots, &summary))
+    Ok(exit_code(args, parts.files.as_ref(), &named, &summary))
+}
+
+/// Imports the databases of the first Fornax among the named files; what is none of them is left to
+/// the readers of histories.
+fn databases(
+    args: &IngestArgs,
+    named: Vec<PathBuf>,
+    parts: &Parts,
+    store: &mut dyn Store,
+) -> Result<(Summary, Vec<PathBuf>)> {
+    let mut done = Summary::default();
+    if args.paths.is_empty() {
+        return Ok((done, named));
+    }
+    let files = parts.files.as_ref();
+    let mut rest = Vec::new();
+    for path in named {
+        let database = if legacy::is_database(files, &path) {
+            let state = legacy::state_of(files, &path)
+                .map_err(|e| Exit::io(format!("cannot read {}: {e}", path.display())))?;
+            let known = store.reader().source(&legacy::source_name(&source_name(&path)))?;
+            if legacy::is_unchanged(known.as_ref(), &state) && !args.deep {
+                done.unchanged += 1;
+                continue;
+            }
+            parts.legacy.open(&path).context("cannot import")?.map(|database| (database, state))
+        } else {
+            None
+        };
+        let Some((mut database, state)) = database else {
+            rest.push(path);
+            continue;
+        };
+        let (name, families) = (source_name(&path), parts.families.as_slice());
+        let import =
+            legacy::import_database(database.as_mut(), &name, state, families, store.recorder());
+        let Imported { read, appended } = import.context("cannot import")?;
+        done.join(&Summary { sources: 1, read, appended, ..Summary::default() });
+    }
+    Ok((done, rest))
 }
 
 /// Reads records of third parties into the store.
@@ -74,7 +118,7 @@ fn run_messages(args: &IngestArgs, from: &Path, parts: &Parts, ui: &mut Ui) -> R
     let mut store = parts
         .store(true, args.namespace.as_deref(), &|text| ui.note(text))
         .context("cannot open the store")?;
-    let name = named.as_deref().map(path_name);
+    let name = named.as_deref().map(source_name);
     let Imported { read, appended } = messages::import(input, name.as_deref(), store.recorder())?;
     let summary = Summary { sources: 1, read, appended, ..Summary::default() };
     let took = start.elapsed();

@@ -20,7 +20,8 @@ use crate::cli::ui::{Tone, Ui};
 use crate::cli::wrap;
 use crate::domain::loss::LossReason;
 use crate::ports::reader::{
-    ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
+    ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, HistoricalFindingRow, LossRow,
+    Reader,
 };
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -38,6 +39,8 @@ struct Story {
     claims: Vec<ClaimRow>,
     checked: Vec<Checked>,
     losses: Vec<LossRow>,
+    /// Verdicts of an earlier program, from an import.
+    history: Vec<HistoricalFindingRow>,
     failed: Vec<FailedRow>,
     /// With `--full`: what was cut, whole.
     full: Option<FullTexts>,
@@ -85,7 +88,8 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
     let claims = reader.claims(conversation.id)?;
     let checks = check(reader, &conversation, Trust::BuiltIn)?;
     let losses = reader.losses(Some(conversation.id))?;
-    let failed = [events.failed, evidence.failed, claims.failed].concat();
+    let history = reader.historical_findings(conversation.id)?;
+    let failed = [events.failed, evidence.failed, claims.failed, history.failed].concat();
     Ok(Story {
         conversation,
         events: events.rows,
@@ -93,6 +97,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
         claims: claims.rows,
         checked: checks.checked,
         losses,
+        history: history.rows,
         failed,
         full: None,
     })
@@ -209,6 +214,15 @@ fn tail(story: &Story, ui: &mut Ui) -> Result<()> {
         ui.line("")?;
         verify::print_one(checked, ui)?;
     }
+    if !story.history.is_empty() {
+        ui.line("")?;
+        ui.line("found by an earlier fornax (history, not judged here):")?;
+        for finding in story.history.iter().map(|row| &row.finding) {
+            let (verdict, why) = (one_line(&finding.verdict), one_line(&finding.rationale));
+            let at = one_line(&finding.computed_at);
+            ui.line(&wrap::cut(&format!("  {at} {verdict} {why}"), ui.width()))?;
+        }
+    }
     if !story.losses.is_empty() {
         ui.line("")?;
         ui.line("not recorded:")?;
@@ -261,6 +275,7 @@ fn as_json(story: &Story) -> Value {
         "evidence": evidence,
         "claims": claims,
         "findings": story.checked.iter().map(verify::finding_json).collect::<Vec<_>>(),
+        "historical_findings": story.history,
         "losses": losses,
         "failed": story.failed,
     })

@@ -238,6 +238,8 @@ fn as_json(sealed: &Sealed) -> Option<Value> {
         Body::Loss(l) => json!({
             "type": "loss", "reason": l.reason, "detail": l.detail, "count": l.count,
         }),
+        Body::Alias(name) => json!({ "type": "alias", "name": name }),
+        Body::HistoricalFinding(f) => json!({ "type": "historical_finding", "id": f.id }),
         Body::Quarantine { reason } => json!({ "type": "quarantine", "reason": reason }),
     };
     let map = record.as_object_mut()?;

@@ -172,5 +172,7 @@ fn tell(seen: &mut RecordView, body: &Body) {
         Body::Capability(_) => "capabilities".to_owned(),
         Body::Loss(loss) => format!("loss:{}", loss.reason.as_str()),
         Body::Quarantine { .. } => "quarantine".to_owned(),
+        Body::Alias(_) => "alias".to_owned(),
+        Body::HistoricalFinding(_) => "historical_finding".to_owned(),
     };
 }

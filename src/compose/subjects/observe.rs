@@ -99,6 +99,8 @@ fn tell(seen: &mut Observation, body: &Body) {
             seen.kind = format!("loss:{}", loss.reason.as_str());
             seen.text = Some(loss.detail.clone());
         }
+        Body::Alias(_) => "alias".clone_into(&mut seen.kind),
+        Body::HistoricalFinding(_) => "historical_finding".clone_into(&mut seen.kind),
         Body::Quarantine { reason } => {
             QUARANTINE.clone_into(&mut seen.kind);
             seen.text = Some(reason.clone());

@@ -30,7 +30,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
 
 /// A path of a crate, and the only places that may name it.
 const FENCES: &[(&str, &[&str])] = &[
-    ("rusqlite", &["adapters/sqlite/"]),
+    ("rusqlite", &["adapters/sqlite/", "adapters/first_fornax/"]),
     ("notify", &["adapters/watch.rs"]),
     ("zstd", &["adapters/files/zst.rs"]),
     ("gix", &["adapters/git/"]),

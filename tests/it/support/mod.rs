@@ -6,6 +6,7 @@
 
 pub(crate) mod claude;
 pub(crate) mod codex;
+pub(crate) mod first_fornax;
 pub(crate) mod rows;
 
 use serde_json::Value;
