@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod files;
 pub mod journal;
+pub mod settings;
 pub mod spool_dir;
 pub mod sqlite;
 pub mod stdin;

@@ -319,7 +319,13 @@ impl<'a> Follow<'a> {
         how: How,
         road: &mut Road<'_>,
     ) -> Result<bool, FollowError> {
-        let book = SourceBook::new(road.recorder.sources()?);
+        let book = SourceBook::new(road.recorder.sources()?)
+            .with_forgotten(road.recorder.forgotten_files()?);
+        let (forgotten, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|(path, _)| book.is_forgotten(path));
+        for (path, stat) in forgotten {
+            self.followed.entry(path).or_default().stat = Some(stat);
+        }
         let (matched, moves) = book.match_files(self.files, files, &self.options);
         if !moves.is_empty() {
             road.recorder.move_sources(&moves)?;
@@ -466,6 +472,15 @@ fn store(batch: &Batch, road: &mut Road<'_>) -> Result<Stored, FollowError> {
     if !appended.overtaken.is_empty() {
         return Ok(Stored::Overtaken);
     }
-    (road.tell)(&batch.records);
+    if appended.forgotten.is_empty() {
+        (road.tell)(&batch.records);
+    } else {
+        let forgotten = &appended.forgotten.0;
+        let stays = |sealed: &&Sealed| {
+            sealed.conversation.as_ref().is_none_or(|of| !forgotten.contains_key(&of.key))
+        };
+        let told: Vec<Sealed> = batch.records.iter().filter(stays).cloned().collect();
+        (road.tell)(&told);
+    }
     Ok(if batch.records.is_empty() { Stored::Nothing } else { Stored::New })
 }

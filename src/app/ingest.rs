@@ -28,6 +28,9 @@ const WAITING_BATCHES: usize = 8;
 /// away between two of them.
 const GROUP_ROWS_MAX: usize = 4 * BATCH_ROWS_MAX;
 
+/// Why a file that tells only of forgotten conversations is left alone.
+pub const FORGOTTEN_FILE: &str = "forgotten";
+
 /// What to ingest and how.
 pub struct Ingest<'a> {
     pub files: &'a dyn Files,
@@ -126,7 +129,7 @@ impl Ingest<'_> {
         summary: &mut Summary,
         notes: &mut Vec<Batch>,
     ) -> Result<Vec<Job>, StoreError> {
-        let book = SourceBook::new(recorder.sources()?);
+        let book = SourceBook::new(recorder.sources()?).with_forgotten(recorder.forgotten_files()?);
         let mut paths = HashSet::new();
         let mut met_files = Vec::new();
         for root in &self.roots {
@@ -140,6 +143,10 @@ impl Ingest<'_> {
                         let reason = left_alone(self.files, self.families, &path, named);
                         if let Some(reason) = reason {
                             summary.skipped.add(reason, 1);
+                            continue;
+                        }
+                        if book.is_forgotten(&path) {
+                            summary.skipped.add(FORGOTTEN_FILE, 1);
                             continue;
                         }
                         self.meet(path, &mut met_files, summary, notes);
@@ -328,6 +335,7 @@ impl Ingest<'_> {
 fn add(total: &mut Appended, more: &Appended) {
     total.inserted += more.inserted;
     total.known += more.known;
+    total.forgotten.merge(&more.forgotten);
 }
 
 fn note(

@@ -26,6 +26,7 @@ pub struct SourceBook {
     by_identity: Vec<((u64, u64), usize)>,
     /// By a hash of the name.
     by_name: Vec<(u64, usize)>,
+    forgotten: HashSet<Digest>,
 }
 
 /// A file that was met, and what it is.
@@ -93,6 +94,18 @@ impl SourceBook {
         book.by_identity.sort_unstable();
         book.by_name.sort_unstable();
         book
+    }
+
+    /// Knows files, by hashes of their paths, that tell only of what was forgotten.
+    #[must_use]
+    pub fn with_forgotten(self, forgotten: HashSet<Digest>) -> Self {
+        Self { forgotten, ..self }
+    }
+
+    /// Whether a file tells only of what was forgotten: it is not looked into.
+    pub fn is_forgotten(&self, path: &Path) -> bool {
+        !self.forgotten.is_empty()
+            && self.forgotten.contains(&Digest::of(path_name(path).as_bytes()))
     }
 
     /// The source at a path.

@@ -7,6 +7,7 @@ use crate::ports::clock::Clock;
 use crate::ports::files::Files;
 use crate::ports::journal::JournalReader;
 use crate::ports::recorder::StoreError;
+use crate::ports::settings::SettingsSource;
 use crate::ports::spool::Spool;
 use crate::ports::store::Store;
 use crate::ports::wake::Wake;
@@ -42,6 +43,7 @@ pub struct Parts {
     pub journal: Box<dyn JournalReader>,
     pub open_store: OpenStore,
     pub open_spool: OpenSpool,
+    pub settings: Box<dyn SettingsSource>,
     pub wake: Box<dyn Fn() -> Box<dyn Wake>>,
     pub subjects: Box<dyn SubjectFactory>,
 }
@@ -76,6 +78,10 @@ impl Parts {
                 "{error}; {} bytes of hook records wait in the journal",
                 self.journal.waiting_bytes()
             )),
+        }
+        // A forget that was killed; until it is finished nothing of it is shown.
+        if let Err(error) = store.forgetter().finish_forgetting() {
+            note(&format!("{error}; what was forgotten is hidden and not all removed yet"));
         }
         Ok(store)
     }

@@ -7,6 +7,7 @@ use super::files::FileStat;
 use crate::base::hash::Digest;
 use crate::domain::record::{Ingress, Sealed, Tally};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt;
 
 /// What can go wrong with the store; each says what to do.
@@ -103,7 +104,7 @@ pub struct KnownSource {
     /// The newest generation that was begun; one that nobody sees yet, while a replay is written.
     pub begun: i64,
     pub watermark: Option<Watermark>,
-    /// `active`, `missing`, `not_recognised`.
+    /// `active`, `missing`, `pruned` (by its agent), `not_recognised`.
     pub state: String,
 }
 
@@ -170,6 +171,8 @@ pub struct Appended {
     pub inserted: u64,
     /// Records the store knew already.
     pub known: u64,
+    /// Records of forgotten conversations, by key: none of them was stored.
+    pub forgotten: Tally,
     /// Indices of batches that were not stored, because another process read the source meanwhile.
     pub overtaken: Vec<usize>,
 }
@@ -191,6 +194,12 @@ pub trait Recorder {
     /// # Errors
     /// When the store cannot be read.
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError>;
+
+    /// Hashes of the paths of files that tell only of forgotten conversations: they are not read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn forgotten_files(&mut self) -> Result<HashSet<Digest>, StoreError>;
 
     /// The state in the watermark of a source; null when there is none.
     ///
@@ -222,7 +231,7 @@ pub trait Recorder {
     /// When the store cannot be written.
     fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError>;
 
-    /// Marks sources by path as `missing` (rows stay) or `active` again.
+    /// Marks sources by id as `missing` or `pruned` (rows stay) or `active` again.
     ///
     /// # Errors
     /// When the store cannot be written.

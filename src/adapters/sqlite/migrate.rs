@@ -12,7 +12,10 @@ use std::path::Path;
 pub(super) const APPLICATION_ID: i64 = 0x6672_6e78;
 
 /// Every step, in order; step n brings the store to version n.
-const STEPS: &[&str] = &[include_str!("../../../migrations/0001_first.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../../migrations/0001_first.sql"),
+    include_str!("../../../migrations/0002_forget.sql"),
+];
 
 /// The schema version of this build.
 pub(super) const CURRENT: i64 = STEPS.len() as i64;

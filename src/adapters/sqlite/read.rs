@@ -38,6 +38,9 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
      ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1) FROM conversation c ";
 
+/// Leaves out conversations `c` that are being forgotten.
+const STAYS: &str = "c.id NOT IN (SELECT conversation FROM going)";
+
 /// One sighting with what it states, before folding.
 struct Sighting {
     uid: Uuid,
@@ -52,8 +55,8 @@ impl Reader for SqliteStore {
     }
 
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError> {
-        let sql =
-            format!("{CONVERSATION}{LEFT_OUT} ORDER BY c.last_us IS NULL, c.last_us DESC, c.key");
+        let order = "c.last_us IS NULL, c.last_us DESC, c.key";
+        let sql = format!("{CONVERSATION}{LEFT_OUT} WHERE {STAYS} ORDER BY {order}");
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
     }
 
@@ -63,7 +66,8 @@ impl Reader for SqliteStore {
             .prepare_cached(
                 "SELECT e.conversation, s.text FROM event e JOIN sighting s ON s.event = e.id
                  JOIN source src ON src.id = s.source AND src.generation = s.generation
-                 WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL",
+                 WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
+                   AND e.conversation NOT IN (SELECT conversation FROM going)",
             )
             .map_err(map)?;
         let mut rows = statement.query([]).map_err(map)?;
@@ -75,14 +79,16 @@ impl Reader for SqliteStore {
     }
 
     fn find_conversations(&self, word: &str) -> Result<Vec<ConversationRow>, StoreError> {
-        let exact =
-            format!("{CONVERSATION}{LEFT_OUT} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
+        let exact = format!(
+            "{CONVERSATION}{LEFT_OUT} WHERE (c.key = ?1 OR c.native_id = ?1) AND {STAYS} ORDER BY c.key"
+        );
         let found = self.all(&exact, [word], conversation)?;
         if !found.is_empty() || word.is_empty() {
             return Ok(found);
         }
         let prefix = format!(
-            "{CONVERSATION}{LEFT_OUT} WHERE substr(c.native_id, 1, length(?1)) = ?1 ORDER BY c.key LIMIT 20"
+            "{CONVERSATION}{LEFT_OUT} WHERE substr(c.native_id, 1, length(?1)) = ?1 AND {STAYS}
+             ORDER BY c.key LIMIT 20"
         );
         self.all(&prefix, [word], conversation)
     }
@@ -179,7 +185,8 @@ impl Reader for SqliteStore {
             "SELECT l.reason, l.detail, sum(l.count), c.key, src.path, min(l.at_us), max(l.at_us)
              FROM loss l JOIN source src ON src.id = l.source AND src.generation = l.generation
              LEFT JOIN conversation c ON c.id = l.conversation
-             WHERE ?1 IS NULL OR l.conversation = ?1
+             WHERE (?1 IS NULL OR l.conversation = ?1)
+               AND NOT EXISTS (SELECT 1 FROM going g WHERE g.conversation = l.conversation)
              GROUP BY l.reason, l.detail, l.conversation, src.path
              ORDER BY l.reason, 3 DESC, l.detail, src.path",
             [conversation],

@@ -10,7 +10,7 @@ use rusqlite::params;
 use std::collections::BTreeSet;
 
 /// Tables whose rows belong to a generation of a source.
-const SWEPT: &[&str] = &[
+pub(super) const SWEPT: &[&str] = &[
     "sighting",
     "evidence",
     "claim",
@@ -79,7 +79,7 @@ impl Writer<'_> {
                 [id],
             )?;
             if gone {
-                self.conversations.retain(|_, held| held != id);
+                self.conversations.retain(|_, held| *held != Some(*id));
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 const REPORTS: &str = "SELECT id, conversation, source, generation, epoch, sequence, scope,
     response_id, turn_id, model, input, cached_input, cache_write_input, output,
     reasoning_output, total, uncached_input, standing, floor, branch, at_us, copied_from, offset
-    FROM usage";
+    FROM usage WHERE conversation NOT IN (SELECT conversation FROM going)";
 
 /// Room made beforehand, at most.
 const ROWS_EXPECTED_MAX: usize = 1 << 20;

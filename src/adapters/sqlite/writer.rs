@@ -4,6 +4,7 @@
 //! move with the rows they count.
 
 use super::fold::{Said, fold};
+use super::forget::tombstone;
 use super::open::map;
 use super::rows::place_params;
 use super::write::other;
@@ -35,7 +36,7 @@ type Fact = (i64, &'static str, String);
 /// One transaction's view: where its rows go and what they add up to.
 pub(super) struct Writer<'a> {
     pub(super) tx: &'a Transaction<'a>,
-    pub(super) conversations: &'a mut HashMap<String, i64>,
+    pub(super) conversations: &'a mut HashMap<String, Option<i64>>,
     pub(super) deltas: HashMap<i64, Delta>,
     /// Facts of this batch with the first and last time that they held: many records repeat them.
     facts: HashMap<Fact, (i64, i64)>,
@@ -45,26 +46,32 @@ pub(super) struct Writer<'a> {
     pub(super) source: i64,
     pub(super) generation: i64,
     pub(super) ingress: &'a str,
+    /// The forgotten conversation that was met last.
+    pub(super) forgotten: Option<Digest>,
 }
 
 impl<'a> Writer<'a> {
     /// A writer for one batch of one source.
     pub(super) fn new(
         tx: &'a Transaction<'a>,
-        conversations: &'a mut HashMap<String, i64>,
+        conversations: &'a mut HashMap<String, Option<i64>>,
         source: i64,
         generation: i64,
         ingress: &'a str,
     ) -> Self {
         let (deltas, appended) = (HashMap::new(), Appended::default());
         let (facts, declared) = (HashMap::new(), HashMap::new());
-        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress }
+        let forgotten = None;
+        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress, forgotten }
     }
 
     /// Stores one record.
     pub(super) fn record(&mut self, sealed: &Sealed) -> Result<(), StoreError> {
         let conversation = match &sealed.conversation {
-            Some(conversation) => Some(self.conversation(conversation)?),
+            Some(conversation) => match self.conversation(conversation)? {
+                Some(id) if !self.leaves_with_parent(sealed, conversation, id)? => Some(id),
+                _ => return Ok(self.count_forgotten(conversation)),
+            },
             None => None,
         };
         let added = match (&sealed.body, conversation) {
@@ -148,9 +155,14 @@ impl<'a> Writer<'a> {
         Ok(changed > 0)
     }
 
-    fn conversation(&mut self, wanted: &ConversationRef) -> Result<i64, StoreError> {
+    /// The row of a conversation, made when new; none of one that was forgotten.
+    fn conversation(&mut self, wanted: &ConversationRef) -> Result<Option<i64>, StoreError> {
         if let Some(id) = self.conversations.get(&wanted.key) {
             return Ok(*id);
+        }
+        if tombstone(self.tx, &Digest::of(wanted.key.as_bytes()))?.is_some() {
+            self.conversations.insert(wanted.key.clone(), None);
+            return Ok(None);
         }
         self.run(
             "INSERT OR IGNORE INTO conversation (key, provider, native_id) VALUES (?1, ?2, ?3)",
@@ -161,8 +173,8 @@ impl<'a> Writer<'a> {
             .prepare_cached("SELECT id FROM conversation WHERE key = ?1")
             .and_then(|mut s| s.query_row([&wanted.key], |r| r.get(0)))
             .map_err(map)?;
-        self.conversations.insert(wanted.key.clone(), id);
-        Ok(id)
+        self.conversations.insert(wanted.key.clone(), Some(id));
+        Ok(Some(id))
     }
 
     fn event(

@@ -7,6 +7,7 @@ use crate::ports::recorder::{
     Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
 };
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Hands batches on to the store, one by one, until it halts.
 pub(super) struct Tee<'a> {
@@ -48,6 +49,10 @@ impl Recorder for Tee<'_> {
         self.store.sources()
     }
 
+    fn forgotten_files(&mut self) -> Result<HashSet<Digest>, StoreError> {
+        self.store.forgotten_files()
+    }
+
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {
         self.store.source_state(id)
     }
@@ -70,6 +75,7 @@ impl Recorder for Tee<'_> {
             let appended = self.store.append(std::slice::from_ref(batch), position)?;
             total.inserted += appended.inserted;
             total.known += appended.known;
+            total.forgotten.merge(&appended.forgotten);
             total.overtaken.extend(appended.overtaken.iter().map(|_| index));
         }
         Ok(total)
