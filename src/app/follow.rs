@@ -7,6 +7,7 @@
 use super::histories::{foreign_name, left_alone};
 use super::known::{Matched, SourceBook, base_name};
 use super::opening::{Opened, open};
+use super::pruning::Pruning;
 use super::reading::{ENDS_EARLY, Reading};
 use super::resume::ReadOptions;
 use super::whole_source::{loss_of_source, not_recognised, reason_of};
@@ -96,6 +97,7 @@ pub struct Follow<'a> {
     overtaken: Vec<(PathBuf, FileStat)>,
     /// Counts readings, to know the one that was used longest ago.
     used: u64,
+    pruning: Pruning,
 }
 
 /// One followed file.
@@ -132,7 +134,23 @@ impl<'a> Follow<'a> {
     ) -> Self {
         let followed = BTreeMap::new();
         let overtaken = Vec::new();
-        Self { files, families, options, scope, followed, begun: false, overtaken, used: 0 }
+        let pruning = Pruning::default();
+        Self {
+            files,
+            families,
+            options,
+            scope,
+            followed,
+            begun: false,
+            overtaken,
+            used: 0,
+            pruning,
+        }
+    }
+
+    /// Tells which files their agents delete, as of now.
+    pub fn prunes(&mut self, pruning: Pruning) {
+        self.pruning = pruning;
     }
 
     /// How many files are followed.
@@ -342,7 +360,7 @@ impl<'a> Follow<'a> {
             _ => book.vanished(self.files, gone, &HashSet::new(), &moves),
         };
         if !missing.is_empty() {
-            road.recorder.mark_sources(&missing, "missing")?;
+            self.pruning.mark_gone(road.recorder, &missing)?;
         }
         let named_first = how.first && matches!(self.scope, Scope::File { .. });
         let mut any = false;

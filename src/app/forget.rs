@@ -154,7 +154,8 @@ pub fn forget(
     store.forgetter().entomb(&leaving, at)?;
     store.forgetter().finish_forgetting()?;
     let names: Vec<String> = chosen.iter().map(|one| one.row.native_id.clone()).collect();
-    let mut done = Forgotten { backups: store.forgetter().remove_backups()?, ..Forgotten::default() };
+    let mut done =
+        Forgotten { backups: store.forgetter().remove_backups()?, ..Forgotten::default() };
     done.left = match purge(store, journal, &names) {
         Ok(purged) => {
             done.journal = purged;
@@ -242,4 +243,3 @@ pub fn lift(store: &mut dyn Store, word: &str) -> Result<bool, StoreError> {
     }
     Ok(any)
 }
-

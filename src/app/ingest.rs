@@ -6,6 +6,7 @@
 use super::histories::left_alone;
 use super::known::{Matched, SourceBook};
 use super::opening::{Opened, open};
+use super::pruning::Pruning;
 use super::reading::{ENDS_EARLY, ReadStats};
 use super::resume::ReadOptions;
 use super::whole_source::{loss_of_source, not_recognised, reason_of};
@@ -39,6 +40,8 @@ pub struct Ingest<'a> {
     pub roots: Vec<PathBuf>,
     pub read: ReadOptions<'a>,
     pub workers: usize,
+    /// Which files their agents delete.
+    pub pruning: Pruning,
     /// Told about bytes read, for a progress bar.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -170,7 +173,7 @@ impl Ingest<'_> {
         let missing = book.vanished(self.files, &self.roots, &paths, &moves);
         if !missing.is_empty() {
             summary.missing += missing.len() as u64;
-            recorder.mark_sources(&missing, "missing")?;
+            self.pruning.mark_gone(recorder, &missing)?;
         }
         let mut jobs = Vec::new();
         for mut file in matched {

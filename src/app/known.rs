@@ -179,7 +179,7 @@ impl SourceBook {
         roots: &[PathBuf],
         met: &HashSet<String>,
         moves: &[SourceMove],
-    ) -> Vec<i64> {
+    ) -> Vec<Arc<KnownSource>> {
         let moved: HashSet<i64> = moves.iter().map(|step| step.id).collect();
         self.sources
             .iter()
@@ -189,7 +189,7 @@ impl SourceBook {
                 let path = Path::new(&s.path);
                 roots.iter().any(|root| path.starts_with(root)) && is_gone(files, path)
             })
-            .map(|s| s.id)
+            .cloned()
             .collect()
     }
 

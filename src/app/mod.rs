@@ -14,6 +14,7 @@ pub mod messages;
 pub mod opening;
 pub mod outline;
 pub mod prepare;
+pub mod pruning;
 pub mod readback;
 pub mod reading;
 pub mod recheck;

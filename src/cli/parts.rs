@@ -1,6 +1,7 @@
 //! What the commands work with: ports, made by the composition root.
 
 use crate::app::drain::{DrainError, drain};
+use crate::app::pruning::Pruning;
 use crate::conformance::subjects::SubjectFactory;
 use crate::ports::agent::{AgentFamily, Homes};
 use crate::ports::clock::Clock;
@@ -86,10 +87,19 @@ impl Parts {
         Ok(store)
     }
 
+    fn homes(&self) -> Homes<'_> {
+        Homes { var: &*self.environment.var, home: self.environment.home_dir.clone() }
+    }
+
     /// Both agents' history folders.
     pub fn history_roots(&self) -> Vec<PathBuf> {
-        let homes = Homes { var: &*self.environment.var, home: self.environment.home_dir.clone() };
+        let homes = self.homes();
         self.families.iter().flat_map(|f| f.roots(&homes)).collect()
+    }
+
+    /// Which histories their agents delete, as of now.
+    pub fn pruning(&self) -> Pruning {
+        Pruning::of(&self.families, &self.homes(), self.files.as_ref(), self.clock.now())
     }
 
     /// A path as given, made absolute.

@@ -108,6 +108,13 @@ pub struct KnownSource {
     pub state: String,
 }
 
+impl KnownSource {
+    /// Whether its file was found gone.
+    pub fn is_gone(&self) -> bool {
+        self.state == "missing" || self.state == "pruned"
+    }
+}
+
 /// A known source whose file is at another path now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceMove {
@@ -246,7 +253,8 @@ pub trait Recorder {
     fn move_sources(&mut self, moves: &[SourceMove]) -> Result<(), StoreError>;
 
     /// Keeps something worked out from usage reports, with the stamp of what it was worked out
-    /// from; it takes the place of what had the name before.
+    /// from; it takes the place of what had the name before. Nothing is kept when the stamp is not
+    /// that of the store any more.
     ///
     /// # Errors
     /// When the store cannot be written.

@@ -103,7 +103,8 @@ mod tests {
         fs::write(dir.path().join("newer-seg-1.fxj"), b"\nfxj9 of gone-1\n").unwrap();
         fs::write(dir.path().join("own-1.tmp"), b"half of gone-1").unwrap();
         kept_files(dir.path(), &["gone-1".to_owned()]).unwrap();
-        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, ["own-1.tmp"]);
         let old = std::time::SystemTime::now() - Duration::from_secs(3600);
         let file = fs::File::options().write(true).open(dir.path().join("own-1.tmp")).unwrap();

@@ -35,7 +35,8 @@ impl SettingsSource for SettingsFile {
 
 fn parse(text: &str) -> Result<Settings, String> {
     let table: Table = text.parse().map_err(|e: toml::de::Error| {
-        let line = e.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().lines().count());
+        let line =
+            e.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().lines().count());
         format!("line {}: {}", line.max(1), e.message())
     })?;
     let mut settings = Settings::default();
@@ -81,7 +82,8 @@ mod tests {
 
     #[test]
     fn known_keys_are_read_and_unknown_ones_named() {
-        let text = "colour = 1\n[retention]\nconversations = \"365d\"\nraw = \"1w\"\nfluff = \"2d\"\n";
+        let text =
+            "colour = 1\n[retention]\nconversations = \"365d\"\nraw = \"1w\"\nfluff = \"2d\"\n";
         let settings = parse(text).unwrap();
         let retention = Retention { conversations_us: Some(365 * DAY), raw_us: Some(7 * DAY) };
         assert_eq!(settings.retention, retention);

@@ -32,7 +32,7 @@ const STEP_ROWS: i64 = 64;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Sources that told of a conversation.
-const SOURCES_OF: &str = "SELECT s.source FROM event e JOIN sighting s ON s.event = e.id
+pub(super) const SOURCES_OF: &str = "SELECT s.source FROM event e JOIN sighting s ON s.event = e.id
         WHERE e.conversation = ?1
     UNION SELECT source FROM evidence WHERE conversation = ?1
     UNION SELECT source FROM claim WHERE conversation = ?1
@@ -62,8 +62,7 @@ impl Forgetter for SqliteStore {
                 let sql = format!("SELECT count(*) FROM {table} WHERE conversation = ?1");
                 *total += self.all(&sql, [id], |row| row.get::<_, i64>(0))?.iter().sum::<i64>();
             }
-            let named = format!("SELECT path FROM source WHERE id IN ({SOURCES_OF}) ORDER BY path");
-            extent.sources.extend(self.all(&named, [id], |row| row.get::<_, String>(0))?);
+            extent.sources.extend(self.sources_that_tell(*id)?.into_iter().map(|row| row.source));
             let folders = "SELECT folder FROM exported WHERE conversation = ?1";
             extent.exported.extend(self.all(folders, [id], |row| row.get::<_, String>(0))?);
         }
@@ -368,10 +367,7 @@ pub(super) fn tells_of_anything(tx: &Transaction<'_>, source: i64) -> Result<boo
         format!("EXISTS (SELECT 1 FROM {table} WHERE source = ?1 {whose})")
     });
     let told: Vec<String> = told.collect();
-    let sql = format!(
-        "SELECT kind = 'hook' OR {} FROM source WHERE id = ?1",
-        told.join(" OR ")
-    );
+    let sql = format!("SELECT kind = 'hook' OR {} FROM source WHERE id = ?1", told.join(" OR "));
     tx.prepare_cached(&sql)
         .and_then(|mut s| s.query_row([source], |row| row.get(0)).optional())
         .map(|told| told.unwrap_or(false))

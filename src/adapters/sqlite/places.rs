@@ -3,9 +3,10 @@
 //! Only visible generations count, as everywhere: a locator of rows that a replay replaced is one
 //! that the store no longer holds.
 
+use super::forget::SOURCES_OF;
 use super::open::SqliteStore;
 use super::rows::{KNOWN_SOURCE, known_source, seen_at};
-use crate::ports::reader::{LostRow, QuarantineRow, SeenAt};
+use crate::ports::reader::{LostRow, QuarantineRow, SeenAt, SourceRow};
 use crate::ports::recorder::{KnownSource, StoreError};
 use rusqlite::params;
 use uuid::Uuid;
@@ -35,6 +36,18 @@ impl SqliteStore {
     pub(super) fn source_named(&self, name: &str) -> Result<Option<KnownSource>, StoreError> {
         let sql = format!("{KNOWN_SOURCE} WHERE path = ?1 ORDER BY kind LIMIT 1");
         Ok(self.all(&sql, [name], known_source)?.pop())
+    }
+
+    pub(super) fn sources_that_tell(
+        &self,
+        conversation: i64,
+    ) -> Result<Vec<SourceRow>, StoreError> {
+        let sql = format!(
+            "SELECT path, kind, state FROM source WHERE id IN ({SOURCES_OF}) ORDER BY path, kind"
+        );
+        self.all(&sql, [conversation], |row| {
+            Ok(SourceRow { source: row.get(0)?, kind: row.get(1)?, state: row.get(2)? })
+        })
     }
 
     pub(super) fn places_at(&self, source: &str, offset: u64) -> Result<Vec<SeenAt>, StoreError> {

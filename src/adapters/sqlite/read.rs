@@ -9,7 +9,7 @@ use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
     AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
-    LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, UsageReports,
+    LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, SourceRow, UsageReports,
 };
 use crate::ports::recorder::{KnownSource, StoreError};
 use rusqlite::{Params, Row};
@@ -210,6 +210,10 @@ impl Reader for SqliteStore {
 
     fn lost(&self, conversation: Option<i64>, reason: &str) -> Result<Vec<LostRow>, StoreError> {
         self.lost_places(conversation, reason)
+    }
+
+    fn sources_of(&self, conversation: i64) -> Result<Vec<SourceRow>, StoreError> {
+        self.sources_that_tell(conversation)
     }
 
     fn source(&self, name: &str) -> Result<Option<KnownSource>, StoreError> {

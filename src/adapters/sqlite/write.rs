@@ -35,9 +35,8 @@ impl Recorder for SqliteStore {
     }
 
     fn forgotten_files(&mut self) -> Result<HashSet<Digest>, StoreError> {
-        let hashes = self.all("SELECT path_hash FROM forgotten_source", [], |row| {
-            row.get::<_, Vec<u8>>(0)
-        })?;
+        let hashes =
+            self.all("SELECT path_hash FROM forgotten_source", [], |row| row.get::<_, Vec<u8>>(0))?;
         Ok(hashes.iter().filter_map(|bytes| Digest::from_slice(bytes)).collect())
     }
 
@@ -79,13 +78,17 @@ impl Recorder for SqliteStore {
     }
 
     fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError> {
-        self.conn
-            .execute(
+        let tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        // Worked out from rows that were forgotten meanwhile, it would bring them back.
+        if super::usage::stamp(&tx).map_err(map)? == *stamp {
+            tx.execute(
                 "INSERT OR REPLACE INTO derived (name, stamp, value) VALUES (?1, ?2, ?3)",
                 params![name, stamp.as_bytes(), value],
             )
-            .map_err(map)
-            .map(|_| ())
+            .map_err(map)?;
+        }
+        tx.commit().map_err(map)
     }
 
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError> {

@@ -62,7 +62,18 @@ impl<'a> Writer<'a> {
         let (deltas, appended) = (HashMap::new(), Appended::default());
         let (facts, declared) = (HashMap::new(), HashMap::new());
         let forgotten = None;
-        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress, forgotten }
+        Self {
+            tx,
+            conversations,
+            deltas,
+            facts,
+            declared,
+            appended,
+            source,
+            generation,
+            ingress,
+            forgotten,
+        }
     }
 
     /// Stores one record.

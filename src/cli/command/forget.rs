@@ -56,7 +56,9 @@ pub(super) fn run(args: &ForgetArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         confirm(ui)?;
     }
     let done = forget(store.as_mut(), parts.journal.as_ref(), &plan.chosen, parts.clock.now())
-        .context("not everything was removed; what was chosen is hidden, run a command to finish")?;
+        .context(
+            "not everything was removed; what was chosen is hidden, run a command to finish",
+        )?;
     told(&plan, Some(&done), ui)
 }
 
@@ -67,7 +69,9 @@ pub(super) fn open(dry_run: bool, parts: &Parts, ui: &Ui) -> Result<Box<dyn Stor
     }
     let waiting = parts.journal.waiting_bytes();
     if waiting > 0 {
-        ui.note(&format!("{waiting} bytes of hook records wait in the journal and are not looked at"));
+        ui.note(&format!(
+            "{waiting} bytes of hook records wait in the journal and are not looked at"
+        ));
     }
     (parts.open_store)(None, false).context("cannot open the store")
 }
@@ -138,7 +142,9 @@ fn line_of(one: &Chosen) -> String {
 
 fn confirm(ui: &Ui) -> Result<()> {
     if !io::stdin().is_terminal() {
-        return Err(Exit::usage("nothing was removed: without a terminal to ask on, give --yes").into());
+        return Err(
+            Exit::usage("nothing was removed: without a terminal to ask on, give --yes").into()
+        );
     }
     ui.note("this cannot be undone; type yes to remove");
     let mut answer = String::new();
@@ -234,7 +240,9 @@ fn run_lift(word: &str, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     if ui.json {
         ui.json(&json!({ "lifted": word }))?;
     } else {
-        ui.line("it is recorded again from now on; `fornax ingest` reads what its agent still has")?;
+        ui.line(
+            "it is recorded again from now on; `fornax ingest` reads what its agent still has",
+        )?;
     }
     Ok(0)
 }

@@ -40,6 +40,7 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
             deep: args.deep,
         },
         workers: args.jobs.unwrap_or(parts.environment.cores),
+        pruning: parts.pruning(),
         progress: &move |progress| match progress {
             Progress::Planned { bytes, .. } => {
                 ticking.set_length(bytes);

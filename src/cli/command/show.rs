@@ -20,7 +20,7 @@ use crate::cli::ui::{Tone, Ui};
 use crate::cli::wrap;
 use crate::domain::loss::LossReason;
 use crate::ports::reader::{
-    ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader,
+    ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, LossRow, Reader, SourceRow,
 };
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -39,6 +39,7 @@ struct Story {
     checked: Vec<Checked>,
     losses: Vec<LossRow>,
     failed: Vec<FailedRow>,
+    sources: Vec<SourceRow>,
     /// With `--full`: what was cut, whole.
     full: Option<FullTexts>,
 }
@@ -63,6 +64,7 @@ pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         head(&story.conversation, ui)?;
         tell(&story, &page, &outline, ui)?;
         summary::print(&outline, story.conversation.cwd.as_deref(), ui)?;
+        summary::gone(&story.sources, ui)?;
         tail(&story, ui)?;
         let (cut, present) = full::count(parts, store.reader(), story.conversation.id)?;
         if cut > 0 && !args.full {
@@ -85,6 +87,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
     let claims = reader.claims(conversation.id)?;
     let checks = check(reader, &conversation, Trust::BuiltIn)?;
     let losses = reader.losses(Some(conversation.id))?;
+    let sources = reader.sources_of(conversation.id)?;
     let failed = [events.failed, evidence.failed, claims.failed].concat();
     Ok(Story {
         conversation,
@@ -94,6 +97,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
         checked: checks.checked,
         losses,
         failed,
+        sources,
         full: None,
     })
 }
@@ -263,6 +267,7 @@ fn as_json(story: &Story) -> Value {
         "findings": story.checked.iter().map(verify::finding_json).collect::<Vec<_>>(),
         "losses": losses,
         "failed": story.failed,
+        "sources": story.sources,
     })
 }
 

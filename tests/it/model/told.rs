@@ -96,6 +96,10 @@ impl Recorder for Dying<'_> {
         self.inner.sources()
     }
 
+    fn forgotten_files(&mut self) -> Result<std::collections::HashSet<Digest>, StoreError> {
+        self.inner.forgotten_files()
+    }
+
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {
         self.inner.source_state(id)
     }

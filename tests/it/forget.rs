@@ -1,0 +1,443 @@
+//! Forgetting: nothing of a conversation is left in any file, nothing brings it back, others stay.
+
+use crate::support::claude::{self, Claude};
+use crate::support::codex::Codex;
+use crate::support::{Child, TestEnv, rows};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A word that only the forgotten conversation says.
+const CANARY: &str = "zebracanary";
+/// Its native id, which names it everywhere.
+const GONE: &str = "gone-5c1d2f0a";
+
+fn session(id: &str, word: &str) -> Claude {
+    let mut session = Claude::new(id);
+    session.prompt(&format!("please look at {word}"));
+    session.bash(&format!("cat {word}.txt"), Ok(&format!("{word} {}", "lorem ipsum ".repeat(900))));
+    // Left open, so that the decoder remembers it.
+    session.call(&format!("sleep {word}"));
+    session.answer(&format!("All tests pass for {word}."));
+    session
+}
+
+/// A home that knows the conversation by file and by hook, and another one.
+fn recorded() -> TestEnv {
+    let env = TestEnv::new();
+    env.write(&format!("in/{GONE}.jsonl"), session(GONE, CANARY).text());
+    env.write("in/kept-1.jsonl", session("kept-1", "giraffe").text());
+    env.ingest(&env.path("in"));
+    env.hook("claude", claude::post_tool_use(GONE, "toolu_h", "ls", &format!("{CANARY}\n")));
+    env.hook("claude", claude::post_tool_use("kept-1", "toolu_k", "ls", "giraffe\n"));
+    assert_eq!(env.sessions().len(), 2);
+    env
+}
+
+/// Files of fornax's home that hold a text.
+fn holding(env: &TestEnv, text: &str) -> Vec<PathBuf> {
+    let below = TestEnv::files_below(&env.home()).into_iter();
+    below
+        .filter(|(_, bytes)| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+        .map(|(path, _)| path)
+        .collect()
+}
+
+#[track_caller]
+fn assert_gone(env: &TestEnv) {
+    for text in [CANARY, GONE] {
+        assert_eq!(holding(env, text), Vec::<PathBuf>::new(), "{text}");
+    }
+}
+
+fn ids(env: &TestEnv) -> Vec<String> {
+    let mut ids: Vec<String> =
+        env.sessions().iter().map(|s| s["native_id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+fn forget(env: &TestEnv) -> Value {
+    env.run(["forget", "--session", GONE, "--yes", "--json"]).ok().json()
+}
+
+#[test]
+fn no_file_of_the_home_holds_a_byte_of_what_was_forgotten() {
+    let env = recorded();
+    env.run(["usage", "--json"]).ok();
+    fs::write(env.home().join("store.db.v1.bak"), format!("an old copy with {CANARY}")).unwrap();
+    assert!(holding(&env, CANARY).len() >= 2);
+    assert!(!holding(&env, GONE).is_empty());
+    let told = forget(&env);
+    assert_eq!(told["conversations"][0]["native_id"], GONE);
+    assert_eq!(told["left"], Value::Null);
+    assert!(told["rows"]["events"].as_i64().unwrap() >= 5, "{told}");
+    assert!(told["backups"][0].as_str().unwrap().ends_with("store.db.v1.bak"), "{told}");
+    assert_gone(&env);
+    assert_eq!(ids(&env), ["kept-1"]);
+    let events = env.sessions()[0]["events"].as_i64().unwrap();
+    assert_eq!(events, rows::count(&env, "SELECT count(*) FROM event"));
+}
+
+#[test]
+fn rows_that_moved_between_pages_before_leave_no_copy_either() {
+    let env = TestEnv::new();
+    // Small rows in between, in an order that splits and rebuilds pages.
+    for round in 0..6 {
+        for (id, word) in [(GONE, CANARY), ("kept-1", "giraffe")] {
+            for nth in 0..12 {
+                let call = format!("toolu_{round}_{nth}");
+                let text = format!("{word} {}", "x".repeat((nth * 97 + round * 31) % 900));
+                env.hook("claude", claude::post_tool_use(id, &call, "ls", &text));
+            }
+        }
+        env.sessions();
+    }
+    forget(&env);
+    assert_gone(&env);
+    assert_eq!(env.sessions()[0]["events"], 72);
+}
+
+#[test]
+fn neither_a_file_nor_a_hook_brings_it_back() {
+    let env = recorded();
+    forget(&env);
+    let path = env.path(&format!("in/{GONE}.jsonl"));
+    let again = env.ingest(&env.path("in"));
+    assert_eq!(again["skipped"]["forgotten"], 1, "{again}");
+    assert_eq!(again["stored"]["inserted"], 0, "{again}");
+    // The session goes on, in its file, by hook, and under another name.
+    let mut longer = session(GONE, CANARY);
+    longer.prompt(CANARY);
+    fs::write(&path, longer.text()).unwrap();
+    env.hook("claude", claude::post_tool_use(GONE, "toolu_later", "ls", CANARY));
+    env.ingest(&env.path("in"));
+    let told = env.run(["tail", "--once", path.to_str().unwrap()]).ok().stdout;
+    assert!(!told.contains(CANARY), "{told}");
+    fs::rename(&path, env.path("in/moved.jsonl")).unwrap();
+    let moved = env.ingest(&env.path("in"));
+    assert!(moved["stored"]["forgotten"].as_i64().unwrap() > 5, "{moved}");
+    let after = env.ingest(&env.path("in"));
+    assert_eq!(after["skipped"]["forgotten"], 1, "{after}");
+    env.run(["ingest", "in/moved.jsonl"]).ok();
+    assert_eq!(ids(&env), ["kept-1"]);
+    env.run(["show", GONE]).one_line_error(69);
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM source WHERE path LIKE '%moved%'"), 0);
+    // The bytes that a live session leaves behind are dropped too.
+    assert_eq!(holding(&env, CANARY), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_it_started_goes_along_and_a_fork_stays() {
+    let env = TestEnv::new();
+    let agent = session("a1", CANARY)
+        .text()
+        .replace("\"sessionId\":\"a1\"", &format!("\"sessionId\":\"{GONE}\",\"agentId\":\"a1\""));
+    let agent = agent.replace("\"isSidechain\":false", "\"isSidechain\":true");
+    env.write(&format!("in/{GONE}.jsonl"), session(GONE, CANARY).text());
+    env.write(&format!("in/{GONE}/subagents/agent-a1.jsonl"), &agent);
+    let fork = Codex::typical("fork-1").text();
+    let from = "\"source\":\"cli\",\"forked_from_id\":\"origin-1\"";
+    env.write("in/fork.jsonl", fork.replace("\"source\":\"cli\"", from));
+    env.write("in/origin.jsonl", Codex::typical("origin-1").text());
+    env.ingest(&env.path("in"));
+    assert_eq!(env.sessions().len(), 4);
+    let told = forget(&env);
+    let named: Vec<&Value> =
+        told["conversations"].as_array().unwrap().iter().map(|c| &c["native_id"]).collect();
+    assert_eq!(named.len(), 2, "{told}");
+    assert!(named.contains(&&json!("a1")), "{told}");
+    assert_gone(&env);
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM lineage WHERE relation = 'fork'"), 1);
+    env.run(["forget", "--session", "origin-1", "--yes"]).ok();
+    let left = ids(&env);
+    assert_eq!(left, ["fork-1"]);
+    // One that it starts later is not recorded either.
+    let second = agent.replace("\"agentId\":\"a1\"", "\"agentId\":\"a2\"");
+    env.write(&format!("in/{GONE}/subagents/agent-a2.jsonl"), second);
+    env.ingest(&env.path("in"));
+    env.sessions();
+    assert_eq!(ids(&env), left);
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM going"), 0);
+}
+
+#[test]
+fn a_file_of_two_conversations_loses_one_of_them() {
+    let env = TestEnv::new();
+    let mixed = session(GONE, CANARY).text() + &session("kept-1", "giraffe").text();
+    let path = env.write("in/mixed.jsonl", &mixed);
+    env.ingest(&env.path("in"));
+    let before = rows::count(
+        &env,
+        "SELECT count(*) FROM event e JOIN conversation c ON c.id = e.conversation
+         WHERE c.native_id = 'kept-1'",
+    );
+    forget(&env);
+    assert_gone(&env);
+    for _ in 0..2 {
+        env.ingest(&env.path("in"));
+        assert_eq!(ids(&env), ["kept-1"]);
+        assert_eq!(rows::count(&env, "SELECT count(*) FROM event"), before);
+        assert_gone(&env);
+    }
+    let mut longer = session("kept-1", "giraffe");
+    longer.prompt("and more");
+    fs::write(&path, session(GONE, CANARY).text() + &longer.text()).unwrap();
+    env.ingest(&env.path("in"));
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM event"), before + 1);
+    assert_gone(&env);
+}
+
+#[test]
+fn nothing_is_removed_without_a_yes_and_a_dry_run_changes_nothing() {
+    let env = recorded();
+    env.hook("claude", claude::post_tool_use(GONE, "toolu_wait", "ls", "x"));
+    let before = (rows::raw(&env), TestEnv::files_below(&env.journal()));
+    let dry = env.run(["forget", "--session", GONE, "--dry-run", "--json"]).fails_with(0);
+    assert!(dry.stderr.contains("wait in the journal"), "{}", dry.stderr);
+    assert_eq!(dry.json()["dry_run"], true);
+    assert!(dry.json()["rows"]["events"].as_i64().unwrap() > 0);
+    let text = env.run(["forget", "--session", GONE, "--dry-run"]).fails_with(0).stdout;
+    assert!(text.contains("to remove: 1 conversations"), "{text}");
+    assert_eq!((rows::raw(&env), TestEnv::files_below(&env.journal())), before);
+    let refused = env.run(["forget", "--session", GONE]).fails_with(64);
+    assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
+    assert_eq!(ids(&env).len(), 2);
+    env.run(["forget", "--session", "nobody", "--yes"]).one_line_error(69);
+    env.run(["forget", "--yes"]).fails_with(64);
+    env.run(["forget", "--session", "a", "--before", "2d", "--yes"]).fails_with(64);
+}
+
+#[test]
+fn whole_conversations_go_by_their_last_activity_and_by_folder() {
+    let env = TestEnv::new();
+    let old = session(GONE, CANARY).text().replace("2026-11-20", "2025-11-20");
+    env.write("in/old.jsonl", old.replace("/home/dev/demo", "/home/dev/old"));
+    env.write("in/new.jsonl", session("kept-1", "giraffe").text());
+    env.write(
+        "in/near.jsonl",
+        session("kept-2", "b").text().replace("/home/dev/demo", "/home/dev/oldest"),
+    );
+    env.ingest(&env.path("in"));
+    let dry = |args: &[&str]| -> Vec<String> {
+        let args = [&["forget"], args, &["--dry-run", "--json"]].concat();
+        let told = env.run(args).ok().json();
+        let named = told["conversations"].as_array().unwrap().iter();
+        named.map(|c| c["native_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(dry(&["--before", "2026-01-01"]), [GONE]);
+    assert_eq!(dry(&["--before", "2025-11-20"]), Vec::<String>::new());
+    assert_eq!(dry(&["--project", "/home/dev/old"]), [GONE]);
+    assert_eq!(dry(&["--project", "/home/dev"]).len(), 3);
+    env.run(["forget", "--before", "2026-01-01", "--yes"]).ok();
+    assert_gone(&env);
+    assert_eq!(ids(&env), ["kept-1", "kept-2"]);
+    env.run(["forget", "--before", "2026-01-01", "--yes"]).ok();
+}
+
+#[test]
+fn exported_files_are_named_and_left_alone() {
+    let env = recorded();
+    env.run(["export-spool", "--all", "--out", "spool"]).ok();
+    let told = forget(&env);
+    let named: Vec<PathBuf> =
+        told["exported"].as_array().unwrap().iter().map(|p| p.as_str().unwrap().into()).collect();
+    assert!(named.len() > 5, "{told}");
+    for path in &named {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.contains(GONE), "{}", path.display());
+    }
+    let all = TestEnv::files_below(&env.path("spool"));
+    let tell = all.iter().filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains(GONE));
+    assert_eq!(named.len(), tell.count());
+    assert!(all.len() > named.len());
+}
+
+#[test]
+fn a_lifted_conversation_is_recorded_again_by_the_next_ingest() {
+    let env = recorded();
+    let before = rows::count(&env, "SELECT count(*) FROM event");
+    forget(&env);
+    env.ingest(&env.path("in"));
+    env.run(["forget", "--lift", "nobody"]).one_line_error(69);
+    env.run(["forget", "--lift", GONE]).ok();
+    assert_eq!(ids(&env), ["kept-1"]);
+    env.ingest(&env.path("in"));
+    assert_eq!(ids(&env), [GONE, "kept-1"]);
+    // What only a hook told is not in any file.
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM event"), before - 1);
+    env.run(["forget", "--lift", GONE]).one_line_error(69);
+}
+
+#[test]
+fn a_forget_that_is_killed_is_finished_by_the_next_command() {
+    for after in [1, 3, 6, 10, 15, 25, 40, 70] {
+        let env = TestEnv::new();
+        let mut long = session(GONE, CANARY);
+        for nth in 0..300 {
+            long.bash(&format!("{CANARY} {nth}"), Ok("done"));
+        }
+        env.write("in/gone.jsonl", long.text());
+        env.write("in/kept-1.jsonl", session("kept-1", "giraffe").text());
+        env.ingest(&env.path("in"));
+        let all = env.sessions().iter().map(|s| s["events"].as_i64().unwrap()).max();
+        let mut command = env.command();
+        command.args(["forget", "--session", GONE, "--yes"]);
+        let mut child = Child::start(command);
+        std::thread::sleep(Duration::from_millis(after));
+        child.kill();
+        // Whole or gone, never in part.
+        let told = env.sessions();
+        if let Some(held) = told.iter().find(|s| s["native_id"] == GONE) {
+            assert_eq!(held["events"].as_i64(), all, "after {after} ms");
+            forget(&env);
+        }
+        assert_eq!(rows::count(&env, "SELECT count(*) FROM going"), 0);
+        assert_eq!(rows::count(&env, "SELECT count(*) FROM conversation"), 1);
+        assert_eq!(rows::count(&env, "SELECT count(*) FROM forgetting_source"), 0);
+        env.run(["gc", "--apply"]).ok();
+        assert_gone(&env);
+        env.ingest(&env.path("in"));
+        assert_eq!(ids(&env), ["kept-1"], "after {after} ms");
+    }
+}
+
+#[test]
+fn what_is_still_being_removed_is_seen_by_no_command() {
+    let env = recorded();
+    env.write("in/torn.jsonl", format!("{}{{\"broken\"\n", session(GONE, CANARY).text()));
+    env.ingest(&env.path("in"));
+    let locator = env.run(["show", GONE, "--json"]).ok().json();
+    let locator = locator["events"][0]["sightings"][0]["locator"].as_str().map(str::to_owned);
+    let key = format!("conversation:claude_code:local:{GONE}");
+    let conn = rows::open_to_write(&env);
+    conn.execute(
+        "INSERT INTO forgotten (key_hash, root_hash, at_us, conversation)
+         SELECT zeroblob(32), zeroblob(32), 0, id FROM conversation WHERE key = ?1",
+        [key],
+    )
+    .unwrap();
+    // Held, so that no command can finish the removal.
+    conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for args in [
+        &["sessions", "--json"][..],
+        &["losses", "--json"],
+        &["usage", "--by", "session", "--json"],
+    ] {
+        let told = env.run(args).fails_with(0);
+        assert!(told.stderr.contains("locked"), "{}", told.stderr);
+        assert!(!told.stdout.contains(GONE) && !told.stdout.contains(CANARY), "{}", told.stdout);
+    }
+    if let Some(locator) = locator {
+        let read = env.run(["read", &locator]).fails_with(1);
+        assert!(!read.stdout.contains(CANARY), "{}", read.stdout);
+    }
+}
+
+#[test]
+fn the_policy_of_the_configuration_is_shown_first_and_then_applied() {
+    let env = TestEnv::new();
+    let old = session(GONE, CANARY).text().replace("2026-11-20", "2025-11-20");
+    env.write("in/old.jsonl", old);
+    env.ingest(&env.path("in"));
+    env.hook("claude", claude::post_tool_use("kept-1", "toolu_k", "ls", "giraffe\n"));
+    let none = env.run(["gc"]).fails_with(0);
+    assert!(none.stdout.contains("everything is kept"), "{}", none.stdout);
+    let config = env.home().join("config.toml");
+    fs::write(&config, "[retention]\nconversations = \"30d\"\nraw = \"1w\"\nfluff = \"1d\"\n")
+        .unwrap();
+    let dry = env.run(["gc", "--json"]).fails_with(0);
+    assert!(dry.stderr.contains("'retention.fluff' is no key"), "{}", dry.stderr);
+    assert_eq!(dry.json()["dry_run"], true);
+    assert_eq!(dry.json()["conversations"][0]["native_id"], GONE);
+    assert_eq!(ids(&env).len(), 2);
+    let done = env.run(["gc", "--apply", "--json"]).fails_with(0).json();
+    assert_eq!(done["dry_run"], false);
+    assert_gone(&env);
+    assert_eq!(ids(&env), ["kept-1"]);
+    // Received just now, so its payload stays, until it is old.
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM sighting WHERE raw IS NOT NULL"), 1);
+    rows::open_to_write(&env).execute("UPDATE sighting SET order_us = 1", []).unwrap();
+    let done = env.run(["gc", "--apply", "--json"]).fails_with(0).json();
+    assert_eq!(done["raw"], 1, "{done}");
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM sighting WHERE raw IS NOT NULL"), 0);
+    assert_eq!(rows::count(&env, "SELECT count(*) FROM sighting"), 1);
+    fs::write(&config, "[retention]\nraw = 30\n").unwrap();
+    env.run(["gc"]).one_line_error(65);
+    // A hook never looks at it.
+    env.hook("claude", claude::post_tool_use("kept-1", "toolu_2", "ls", "giraffe\n"));
+}
+
+/// Tables that hold nothing of any conversation, or what is left of forgotten ones on purpose.
+const OF_NONE: [&str; 9] = [
+    "meta",
+    "conversation",
+    "source",
+    "event",
+    "sighting",
+    "quarantine",
+    "derived",
+    "journal_segment",
+    "forgotten",
+];
+
+/// Tables whose rows name a conversation or a source of one.
+const EMPTIED: [&str; 10] = [
+    "evidence",
+    "claim",
+    "usage",
+    "loss",
+    "fact",
+    "capability",
+    "lineage",
+    "exported",
+    "forgotten_source",
+    "forgetting_source",
+];
+
+#[test]
+fn every_table_is_emptied_of_it_and_a_new_one_must_say_how() {
+    let env = TestEnv::new();
+    let agent = session("a1", CANARY)
+        .text()
+        .replace("\"sessionId\":\"a1\"", &format!("\"sessionId\":\"{GONE}\",\"agentId\":\"a1\""));
+    env.write(&format!("in/{GONE}.jsonl"), session(GONE, CANARY).text() + "{broken\n");
+    env.write(
+        &format!("in/{GONE}/subagents/agent-a1.jsonl"),
+        agent.replace("\"isSidechain\":false", "\"isSidechain\":true"),
+    );
+    env.ingest(&env.path("in"));
+    env.hook("claude", claude::post_tool_use(GONE, "toolu_h", "ls", CANARY));
+    env.run(["export-spool", "--all", "--out", "spool"]).ok();
+    // Kept of large stores only.
+    let derived = format!("INSERT INTO derived VALUES ('usage', x'00', '{CANARY}')");
+    rows::open_to_write(&env).execute(&derived, []).unwrap();
+    let tables = rows::texts(
+        &env,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    );
+    let filled = |table: &str| rows::count(&env, &format!("SELECT count(*) FROM {table}"));
+    for table in &tables {
+        let known = OF_NONE.contains(&table.as_str()) || EMPTIED.contains(&table.as_str());
+        assert!(
+            known,
+            "say in adapters/sqlite/forget.rs how {table} is emptied, then list it here"
+        );
+        if !matches!(table.as_str(), "meta" | "journal_segment") && !table.starts_with("forg") {
+            assert!(filled(table) > 0, "the test puts nothing into {table}");
+        }
+    }
+    forget(&env);
+    let hook = "SELECT path FROM source";
+    assert_eq!(rows::texts(&env, hook), ["hook:claude_code"]);
+    for table in tables {
+        let left = match table.as_str() {
+            "meta" | "source" => 1,
+            // Hashes: of two keys and two paths.
+            "forgotten" | "forgotten_source" => 2,
+            _ => 0,
+        };
+        assert_eq!(filled(&table), left, "{table}");
+    }
+}
