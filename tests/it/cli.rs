@@ -127,10 +127,12 @@ fn a_newer_store_is_refused_with_its_version_and_not_touched() {
 #[test]
 fn hooks_wait_in_the_journal_while_the_store_is_newer() {
     let env = recorded();
+    let schema = rows::count(&env, "PRAGMA user_version");
     rows::open_to_write(&env).execute_batch("PRAGMA user_version = 99").unwrap();
     env.hook("claude", crate::support::claude::post_tool_use("c1", "toolu_x", "ls", "a"));
     env.run(["sessions"]).one_line_error(76);
-    rows::open_to_write(&env).execute_batch("PRAGMA user_version = 1").unwrap();
+    let back = format!("PRAGMA user_version = {schema}");
+    rows::open_to_write(&env).execute_batch(&back).unwrap();
     assert_eq!(env.sessions()[0]["events"], 7);
 }
 

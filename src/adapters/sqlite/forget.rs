@@ -28,8 +28,9 @@ const WITHOUT_ROWID: [&str; 4] = ["fact", "capability", "lineage", "exported"];
 /// Rows removed by one statement.
 const STEP_ROWS: i64 = 64;
 
-/// For other writers, between two steps.
-const PAUSE: Duration = Duration::from_millis(1);
+/// How long the write lock is held at a time, and then left to others: whoever waits for it sleeps
+/// and looks again only now and then.
+const TURN: Duration = WRITE_LOCK_HOLD.checked_div(2).unwrap_or(WRITE_LOCK_HOLD);
 
 /// Sources that told of a conversation.
 pub(super) const SOURCES_OF: &str = "SELECT s.source FROM event e JOIN sighting s ON s.event = e.id
@@ -111,8 +112,10 @@ impl Forgetter for SqliteStore {
         self.conn.execute_batch("PRAGMA temp_store = FILE").map_err(map)?;
         let rewritten = self.conn.execute_batch("VACUUM").map_err(map);
         self.conn.execute_batch("PRAGMA temp_store = MEMORY").map_err(map)?;
-        rewritten?;
+        // Also where there is no room for that: deleted rows were overwritten, and the log still
+        // holds them.
         self.empty_log()?;
+        rewritten?;
         self.conn.execute("DELETE FROM meta WHERE name = 'scrub'", []).map_err(map).map(|_| ())
     }
 
@@ -216,14 +219,14 @@ impl SqliteStore {
             let tx = self.begin()?;
             let begun = Instant::now();
             let mut changed = 1;
-            while changed > 0 && begun.elapsed() < WRITE_LOCK_HOLD / 2 {
+            while changed > 0 && begun.elapsed() < TURN {
                 changed = step(&tx)?;
             }
             tx.commit().map_err(map)?;
             if changed == 0 {
                 return Ok(());
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(TURN);
         }
     }
 
@@ -284,6 +287,31 @@ impl SqliteStore {
 }
 
 impl Writer<'_> {
+    /// The row of a conversation, made when new; none of one that was forgotten.
+    pub(super) fn conversation(
+        &mut self,
+        wanted: &ConversationRef,
+    ) -> Result<Option<i64>, StoreError> {
+        if let Some(id) = self.conversations.get(&wanted.key) {
+            return Ok(*id);
+        }
+        if tombstone(self.tx, &Digest::of(wanted.key.as_bytes()))?.is_some() {
+            self.conversations.insert(wanted.key.clone(), None);
+            return Ok(None);
+        }
+        self.run(
+            "INSERT OR IGNORE INTO conversation (key, provider, native_id) VALUES (?1, ?2, ?3)",
+            params![wanted.key, wanted.provider, wanted.native_id],
+        )?;
+        let id = self
+            .tx
+            .prepare_cached("SELECT id FROM conversation WHERE key = ?1")
+            .and_then(|mut s| s.query_row([&wanted.key], |r| r.get(0)))
+            .map_err(map)?;
+        self.conversations.insert(wanted.key.clone(), Some(id));
+        Ok(Some(id))
+    }
+
     /// Whether a record says that its conversation was spawned by a forgotten one; then the
     /// conversation is forgotten too.
     pub(super) fn leaves_with_parent(
@@ -312,7 +340,7 @@ impl Writer<'_> {
 }
 
 /// The root of the tombstone of a key, when it has one.
-pub(super) fn tombstone(conn: &Connection, key: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+fn tombstone(conn: &Connection, key: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
     conn.prepare_cached("SELECT root_hash FROM forgotten WHERE key_hash = ?1")
         .and_then(|mut s| s.query_row([key.as_bytes()], |row| row.get(0)).optional())
         .map_err(map)

@@ -4,7 +4,6 @@
 //! move with the rows they count.
 
 use super::fold::{Said, fold};
-use super::forget::tombstone;
 use super::open::map;
 use super::rows::place_params;
 use super::write::other;
@@ -14,7 +13,7 @@ use crate::base::time::Micros;
 use crate::domain::event::EventKind;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{
-    Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, Ingress,
+    Body, CapabilityRecord, ClaimRecord, EventRecord, EvidenceRecord, Ingress,
     LossRecord, Sealed, UsageRecord,
 };
 use crate::domain::usage::Floor;
@@ -164,28 +163,6 @@ impl<'a> Writer<'a> {
         let changed =
             self.tx.prepare_cached(sql).and_then(|mut s| s.execute(values)).map_err(map)?;
         Ok(changed > 0)
-    }
-
-    /// The row of a conversation, made when new; none of one that was forgotten.
-    fn conversation(&mut self, wanted: &ConversationRef) -> Result<Option<i64>, StoreError> {
-        if let Some(id) = self.conversations.get(&wanted.key) {
-            return Ok(*id);
-        }
-        if tombstone(self.tx, &Digest::of(wanted.key.as_bytes()))?.is_some() {
-            self.conversations.insert(wanted.key.clone(), None);
-            return Ok(None);
-        }
-        self.run(
-            "INSERT OR IGNORE INTO conversation (key, provider, native_id) VALUES (?1, ?2, ?3)",
-            params![wanted.key, wanted.provider, wanted.native_id],
-        )?;
-        let id = self
-            .tx
-            .prepare_cached("SELECT id FROM conversation WHERE key = ?1")
-            .and_then(|mut s| s.query_row([&wanted.key], |r| r.get(0)))
-            .map_err(map)?;
-        self.conversations.insert(wanted.key.clone(), Some(id));
-        Ok(Some(id))
     }
 
     fn event(
