@@ -255,6 +255,36 @@ fn exported_files_are_named_and_left_alone() {
 }
 
 #[test]
+fn messages_of_third_parties_do_not_bring_it_back() {
+    let env = recorded();
+    env.run(["export-spool", "--all", "--wire", "full", "--out", "spool"]).ok();
+    forget(&env);
+    let records = TestEnv::files_below(&env.path("spool/pending"));
+    let lines: Vec<u8> =
+        records.into_iter().flat_map(|(_, bytes)| [bytes, b"\n".to_vec()].concat()).collect();
+    env.write("messages.jsonl", lines);
+    let told = env.run(["ingest", "--messages", "messages.jsonl", "--json"]).ok().json();
+    assert!(told["stored"]["forgotten"].as_i64().unwrap() > 5, "{told}");
+    assert!(told["stored"]["known"].as_i64().unwrap() > 0, "{told}");
+    assert_gone(&env);
+    assert_eq!(ids(&env), ["kept-1"]);
+}
+
+#[test]
+fn bytes_that_a_reader_holds_on_to_are_said_to_be_left_and_removed_later() {
+    let env = recorded();
+    let reader = rows::open(&env);
+    reader.execute_batch("BEGIN; SELECT count(*) FROM event;").unwrap();
+    let done = env.run(["forget", "--session", GONE, "--yes", "--json"]).fails_with(75);
+    assert!(done.stderr.contains("`fornax gc --apply`"), "{}", done.stderr);
+    assert!(done.json()["left"].as_str().unwrap().contains("locked"), "{}", done.stdout);
+    assert_eq!(ids(&env), ["kept-1"]);
+    drop(reader);
+    env.run(["gc", "--apply"]).ok();
+    assert_gone(&env);
+}
+
+#[test]
 fn a_lifted_conversation_is_recorded_again_by_the_next_ingest() {
     let env = recorded();
     let before = rows::count(&env, "SELECT count(*) FROM event");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// A home with one session of four events, and its file.
 fn recorded() -> (TestEnv, PathBuf) {
@@ -202,7 +202,8 @@ fn a_transcript_as_old_as_claude_code_lets_them_become_is_pruned_and_what_was_re
         let path = folder.join(format!("{id}.jsonl"));
         fs::write(&path, Claude::typical(id).text()).unwrap();
         let file = OpenOptions::new().write(true).open(&path).unwrap();
-        file.set_modified(SystemTime::now() - day * days).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - day * days).unwrap();
     }
     env.run(["ingest"]).ok();
     for id in ["old", "young"] {

@@ -29,11 +29,12 @@ pub(super) fn kept_files(folder: &Path, native_ids: &[String]) -> io::Result<Pur
         }
         if name.starts_with(NEWER_PREFIX) && name.ends_with(SUFFIX) {
             newer_segment(&entry.path(), native_ids, &mut purged)?;
-        } else if name.ends_with(".tmp") && is_old(&entry) {
-            if names_any(&fs::read(entry.path())?, native_ids) {
-                fs::remove_file(entry.path())?;
-                purged.rewritten += 1;
-            }
+        } else if name.ends_with(".tmp")
+            && is_old(&entry)
+            && names_any(&fs::read(entry.path())?, native_ids)
+        {
+            fs::remove_file(entry.path())?;
+            purged.rewritten += 1;
         }
     }
     Ok(purged)
@@ -106,9 +107,9 @@ mod tests {
         let left: Vec<_> =
             fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, ["own-1.tmp"]);
-        let old = std::time::SystemTime::now() - Duration::from_secs(3600);
         let file = fs::File::options().write(true).open(dir.path().join("own-1.tmp")).unwrap();
-        file.set_modified(old).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - Duration::from_secs(3600)).unwrap();
         kept_files(dir.path(), &["gone-1".to_owned()]).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }

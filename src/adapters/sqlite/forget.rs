@@ -30,7 +30,7 @@ const STEP_ROWS: i64 = 64;
 
 /// How long the write lock is held at a time, and then left to others: whoever waits for it sleeps
 /// and looks again only now and then.
-const TURN: Duration = WRITE_LOCK_HOLD.checked_div(2).unwrap_or(WRITE_LOCK_HOLD);
+const TURN: Duration = Duration::from_millis(WRITE_LOCK_HOLD.as_millis() as u64 / 2);
 
 /// Sources that told of a conversation.
 pub(super) const SOURCES_OF: &str = "SELECT s.source FROM event e JOIN sighting s ON s.event = e.id

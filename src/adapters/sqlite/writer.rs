@@ -13,8 +13,8 @@ use crate::base::time::Micros;
 use crate::domain::event::EventKind;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{
-    Body, CapabilityRecord, ClaimRecord, EventRecord, EvidenceRecord, Ingress,
-    LossRecord, Sealed, UsageRecord,
+    Body, CapabilityRecord, ClaimRecord, EventRecord, EvidenceRecord, Ingress, LossRecord, Sealed,
+    UsageRecord,
 };
 use crate::domain::usage::Floor;
 use crate::ports::recorder::{Appended, StoreError};
@@ -80,7 +80,10 @@ impl<'a> Writer<'a> {
         let conversation = match &sealed.conversation {
             Some(conversation) => match self.conversation(conversation)? {
                 Some(id) if !self.leaves_with_parent(sealed, conversation, id)? => Some(id),
-                _ => return Ok(self.count_forgotten(conversation)),
+                _ => {
+                    self.count_forgotten(conversation);
+                    return Ok(());
+                }
             },
             None => None,
         };
