@@ -13,18 +13,18 @@ CREATE INDEX forgotten_going ON forgotten (conversation) WHERE conversation IS N
 -- Conversations that nobody sees any more.
 CREATE VIEW going AS SELECT conversation FROM forgotten WHERE conversation IS NOT NULL;
 
--- A file that tells of nothing but forgotten conversations, by a hash of its path.
+-- A file that tells of nothing but forgotten conversations: hashes of its path and of its first
+-- bytes. head_bytes is 0 where these are not known (compressed files); then the path alone counts.
 CREATE TABLE forgotten_source (
-  path_hash BLOB PRIMARY KEY,
-  key_hash  BLOB NOT NULL
+  path_hash  BLOB PRIMARY KEY,
+  head_bytes INTEGER NOT NULL,
+  head_hash  BLOB
 ) WITHOUT ROWID;
 
 -- Sources that told of a conversation being removed: settled once its rows are gone.
 CREATE TABLE forgetting_source (
-  source   INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
-  key_hash BLOB NOT NULL,
-  PRIMARY KEY (source, key_hash)
-) WITHOUT ROWID;
+  source INTEGER PRIMARY KEY REFERENCES source (id) ON DELETE CASCADE
+);
 
 -- Where a conversation was exported to.
 CREATE TABLE exported (

@@ -340,7 +340,7 @@ impl<'a> Follow<'a> {
         let book = SourceBook::new(road.recorder.sources()?)
             .with_forgotten(road.recorder.forgotten_files()?);
         let (forgotten, files): (Vec<_>, Vec<_>) =
-            files.into_iter().partition(|(path, _)| book.is_forgotten(path));
+            files.into_iter().partition(|(path, _)| book.is_forgotten(self.files, path));
         for (path, stat) in forgotten {
             self.followed.entry(path).or_default().stat = Some(stat);
         }

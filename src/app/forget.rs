@@ -146,10 +146,9 @@ pub fn forget(
     chosen: &[Chosen],
     at: Micros,
 ) -> Result<Forgotten, StoreError> {
-    let hash = |key: &str| Digest::of(key.as_bytes());
     let leaving: Vec<Leaving> = chosen
         .iter()
-        .map(|one| Leaving { id: one.row.id, key: hash(&one.row.key), root: hash(&one.root) })
+        .map(|one| Leaving { key: one.row.key.clone(), root: one.root.clone() })
         .collect();
     store.forgetter().entomb(&leaving, at)?;
     store.forgetter().finish_forgetting()?;

@@ -109,7 +109,7 @@ impl Ingest<'_> {
         let bytes = jobs.iter().map(|j| j.stat.size).sum();
         (self.progress)(Progress::Planned { files: jobs.len() as u64, bytes });
         if !notes.is_empty() {
-            add(&mut summary.appended, &recorder.append(&notes, None)?);
+            summary.appended.add(&recorder.append(&notes, None)?);
         }
         let queue = Mutex::new(jobs.into_iter());
         std::thread::scope(|scope| {
@@ -148,7 +148,7 @@ impl Ingest<'_> {
                             summary.skipped.add(reason, 1);
                             continue;
                         }
-                        if book.is_forgotten(&path) {
+                        if book.is_forgotten(self.files, &path) {
                             summary.skipped.add(FORGOTTEN_FILE, 1);
                             continue;
                         }
@@ -291,7 +291,7 @@ impl Ingest<'_> {
         let appended = recorder.append(batches, None)?;
         let late = appended.overtaken.iter().filter_map(|index| batches.get(*index));
         overtaken.extend(late.map(|batch| batch.source.path.clone()));
-        add(&mut summary.appended, &appended);
+        summary.appended.add(&appended);
         Ok(())
     }
 
@@ -333,12 +333,6 @@ impl Ingest<'_> {
             End::Stopped => None,
         }
     }
-}
-
-fn add(total: &mut Appended, more: &Appended) {
-    total.inserted += more.inserted;
-    total.known += more.known;
-    total.forgotten.merge(&more.forgotten);
 }
 
 fn note(

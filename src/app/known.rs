@@ -5,11 +5,12 @@
 //! Either is only a candidate: inodes and names are used again, so the bytes that were read must
 //! stand in the file. What does not hold is a new source, and the rows of the old one stay.
 
+use super::reading::windows;
 use super::resume::{Prefix, ReadOptions, is_unchanged, prefix};
 use crate::base::hash::Digest;
 use crate::base::text::path_name;
 use crate::ports::files::{FileStat, Files, is_compressed};
-use crate::ports::recorder::{KnownSource, Recorder, SourceMove, StoreError};
+use crate::ports::recorder::{ForgottenFiles, KnownSource, Recorder, SourceMove, StoreError};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub struct SourceBook {
     by_identity: Vec<((u64, u64), usize)>,
     /// By a hash of the name.
     by_name: Vec<(u64, usize)>,
-    forgotten: HashSet<Digest>,
+    forgotten: ForgottenFiles,
 }
 
 /// A file that was met, and what it is.
@@ -96,16 +97,24 @@ impl SourceBook {
         book
     }
 
-    /// Knows files, by hashes of their paths, that tell only of what was forgotten.
+    /// Knows files that tell only of what was forgotten.
     #[must_use]
-    pub fn with_forgotten(self, forgotten: HashSet<Digest>) -> Self {
+    pub fn with_forgotten(self, forgotten: ForgottenFiles) -> Self {
         Self { forgotten, ..self }
     }
 
-    /// Whether a file tells only of what was forgotten: it is not looked into.
-    pub fn is_forgotten(&self, path: &Path) -> bool {
-        !self.forgotten.is_empty()
-            && self.forgotten.contains(&Digest::of(path_name(path).as_bytes()))
+    /// Whether a file tells only of what was forgotten: it is not read. Another file at the path of
+    /// such a one begins with other bytes.
+    pub fn is_forgotten(&self, files: &dyn Files, path: &Path) -> bool {
+        if self.forgotten.is_empty() {
+            return false;
+        }
+        match self.forgotten.get(&Digest::of(path_name(path).as_bytes())) {
+            None => false,
+            Some(None) => true,
+            Some(Some((bytes, head))) => windows(files, path, *bytes)
+                .is_ok_and(|now| now.is_none_or(|now| now.head == *head)),
+        }
     }
 
     /// The source at a path.

@@ -12,12 +12,10 @@ use std::path::PathBuf;
 /// A conversation to forget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaving {
-    /// Row of the conversation.
-    pub id: i64,
-    /// Hash of its key.
-    pub key: Digest,
-    /// Hash of the key of the one on whose account it goes; its own for one that was named.
-    pub root: Digest,
+    /// Its key.
+    pub key: String,
+    /// The key of the one on whose account it goes; its own for one that was named.
+    pub root: String,
 }
 
 /// How much there is of some conversations.

@@ -7,7 +7,7 @@ use super::files::FileStat;
 use crate::base::hash::Digest;
 use crate::domain::record::{Ingress, Sealed, Tally};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 
 /// What can go wrong with the store; each says what to do.
@@ -123,6 +123,10 @@ pub struct SourceMove {
     pub to: String,
 }
 
+/// Hashes of paths, each with how many first bytes of its file were hashed and to what; without
+/// that the path alone counts.
+pub type ForgottenFiles = HashMap<Digest, Option<(u64, Digest)>>;
+
 /// What a source's row has to say for a batch to be stored: another process may have read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
@@ -184,6 +188,15 @@ pub struct Appended {
     pub overtaken: Vec<usize>,
 }
 
+impl Appended {
+    /// Adds the counts of another append.
+    pub fn add(&mut self, more: &Self) {
+        self.inserted += more.inserted;
+        self.known += more.known;
+        self.forgotten.merge(&more.forgotten);
+    }
+}
+
 /// A drained journal segment and how far it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentPosition {
@@ -202,11 +215,11 @@ pub trait Recorder {
     /// When the store cannot be read.
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError>;
 
-    /// Hashes of the paths of files that tell only of forgotten conversations: they are not read.
+    /// Files that tell only of forgotten conversations: they are not read.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn forgotten_files(&mut self) -> Result<HashSet<Digest>, StoreError>;
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError>;
 
     /// The state in the watermark of a source; null when there is none.
     ///

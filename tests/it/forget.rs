@@ -255,6 +255,17 @@ fn exported_files_are_named_and_left_alone() {
 }
 
 #[test]
+fn another_conversation_in_a_file_of_the_same_name_is_recorded() {
+    let env = recorded();
+    forget(&env);
+    let path = env.path(&format!("in/{GONE}.jsonl"));
+    assert_eq!(env.ingest(&env.path("in"))["skipped"]["forgotten"], 1);
+    fs::write(&path, session("kept-2", "okapi").text()).unwrap();
+    env.ingest(&env.path("in"));
+    assert_eq!(ids(&env), ["kept-1", "kept-2"]);
+}
+
+#[test]
 fn messages_of_third_parties_do_not_bring_it_back() {
     let env = recorded();
     env.run(["export-spool", "--all", "--wire", "full", "--out", "spool"]).ok();

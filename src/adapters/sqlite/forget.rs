@@ -8,12 +8,12 @@ use super::open::{SqliteStore, map};
 use super::sweep::SWEPT;
 use super::writer::Writer;
 use crate::base::hash::Digest;
-use crate::base::limits::WRITE_LOCK_HOLD;
+use crate::base::limits::{PREFIX_WINDOW_BYTES, WRITE_LOCK_HOLD};
 use crate::base::time::Micros;
 use crate::domain::outcome::Relation;
 use crate::domain::record::{Body, ConversationRef, Sealed};
 use crate::ports::forgetter::{Extent, Forgetter, Leaving};
-use crate::ports::recorder::StoreError;
+use crate::ports::recorder::{StoreError, Watermark};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -86,15 +86,14 @@ impl Forgetter for SqliteStore {
 
     fn finish_forgetting(&mut self) -> Result<bool, StoreError> {
         let mut any = false;
-        while let Some((id, key)) = self.next_going()? {
-            self.remove_conversation(id, &key)?;
+        while let Some(id) = self.next_going()? {
+            self.remove_conversation(id)?;
             any = true;
         }
-        let waiting = "SELECT source, key_hash FROM forgetting_source";
-        let waiting: Vec<(i64, Vec<u8>)> =
-            self.all(waiting, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        for (source, key) in waiting {
-            self.settle(source, &key)?;
+        let waiting: Vec<i64> =
+            self.all("SELECT source FROM forgetting_source", [], |row| row.get(0))?;
+        for source in waiting {
+            self.settle(source)?;
             any = true;
         }
         if any {
@@ -153,18 +152,14 @@ impl Forgetter for SqliteStore {
         // What is half removed could neither be shown nor read again.
         self.finish_forgetting()?;
         let tx = self.begin()?;
-        let of = "SELECT key_hash FROM forgotten WHERE key_hash = ?1 OR root_hash = ?1";
-        run(
-            &tx,
-            &format!("DELETE FROM forgotten_source WHERE key_hash IN ({of})"),
-            [key.as_bytes()],
-        )?;
         let lifted = run(
             &tx,
             "DELETE FROM forgotten WHERE key_hash = ?1 OR root_hash = ?1",
             [key.as_bytes()],
         )?;
         if lifted > 0 {
+            // Which of them tell of this one is not known; the others are left alone again once read.
+            run(&tx, "DELETE FROM forgotten_source", [])?;
             run(&tx, &format!("{UNREAD} AND json_extract(ignored, '$.forgotten') > 0"), [])?;
         }
         tx.commit().map_err(map)?;
@@ -230,19 +225,16 @@ impl SqliteStore {
         }
     }
 
-    fn next_going(&self) -> Result<Option<(i64, Vec<u8>)>, StoreError> {
-        let sql = "SELECT conversation, key_hash FROM forgotten WHERE conversation IS NOT NULL
-                   ORDER BY conversation LIMIT 1";
-        Ok(self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?.pop())
+    fn next_going(&self) -> Result<Option<i64>, StoreError> {
+        Ok(self.all("SELECT min(conversation) FROM going", [], |row| row.get(0))?.pop().flatten())
     }
 
     /// Removes every row of a conversation that has a tombstone, its own row last.
-    fn remove_conversation(&mut self, id: i64, key: &[u8]) -> Result<(), StoreError> {
+    fn remove_conversation(&mut self, id: i64) -> Result<(), StoreError> {
         let sources: Vec<i64> = self.all(SOURCES_OF, [id], |row| row.get(0))?;
         let tx = self.begin()?;
         for source in sources {
-            let sql = "INSERT OR IGNORE INTO forgetting_source (source, key_hash) VALUES (?1, ?2)";
-            run(&tx, sql, params![source, key])?;
+            run(&tx, "INSERT OR IGNORE INTO forgetting_source (source) VALUES (?1)", [source])?;
         }
         tx.commit().map_err(map)?;
         self.in_short_steps(|tx| remove_events(tx, id))?;
@@ -265,13 +257,13 @@ impl SqliteStore {
     /// Settles a source that told of a conversation that is gone: nothing of it stays when it told
     /// of nothing else; a file that did is read again, since what its decoder remembers of both
     /// cannot be told apart.
-    fn settle(&mut self, source: i64, key: &[u8]) -> Result<(), StoreError> {
+    fn settle(&mut self, source: i64) -> Result<(), StoreError> {
         let tx = self.begin()?;
         if tells_of_anything(&tx, source)? {
             run(&tx, &format!("{UNREAD} AND id = ?1"), [source])?;
             run(&tx, "DELETE FROM forgetting_source WHERE source = ?1", [source])?;
         } else {
-            retire(&tx, source, key)?;
+            retire(&tx, source, None)?;
         }
         tx.commit().map_err(map)
     }
@@ -335,7 +327,6 @@ impl Writer<'_> {
     /// Counts a record of a forgotten conversation, which is not stored.
     pub(super) fn count_forgotten(&mut self, conversation: &ConversationRef) {
         self.appended.forgotten.add(&conversation.key, 1);
-        self.forgotten = Some(Digest::of(conversation.key.as_bytes()));
     }
 }
 
@@ -348,11 +339,13 @@ fn tombstone(conn: &Connection, key: &Digest) -> Result<Option<Vec<u8>>, StoreEr
 
 /// Puts up a tombstone.
 fn bury(tx: &Transaction<'_>, one: &Leaving, at_us: i64) -> Result<usize, StoreError> {
+    let [key, root] = [&one.key, &one.root].map(|key| Digest::of(key.as_bytes()));
     run(
         tx,
-        "INSERT INTO forgotten (key_hash, root_hash, at_us, conversation) VALUES (?1, ?2, ?3, ?4)
+        "INSERT INTO forgotten (key_hash, root_hash, at_us, conversation)
+         VALUES (?1, ?2, ?3, (SELECT id FROM conversation WHERE key = ?4))
          ON CONFLICT (key_hash) DO UPDATE SET conversation = excluded.conversation",
-        params![one.key.as_bytes(), one.root.as_bytes(), at_us, one.id],
+        params![key.as_bytes(), root.as_bytes(), at_us, one.key],
     )
 }
 
@@ -402,18 +395,36 @@ pub(super) fn tells_of_anything(tx: &Transaction<'_>, source: i64) -> Result<boo
         .map_err(map)
 }
 
-/// Removes a source of which only rows without a conversation are left; of a file stays a hash of
-/// its path, so that it is not read again.
-pub(super) fn retire(tx: &Transaction<'_>, source: i64, key: &[u8]) -> Result<(), StoreError> {
-    let file: Option<String> = tx
-        .prepare_cached("SELECT path FROM source WHERE id = ?1 AND kind = 'file'")
-        .and_then(|mut s| s.query_row([source], |row| row.get(0)).optional())
+/// Removes a source of which only rows without a conversation are left; of a file stay hashes of its
+/// path and of its first bytes, so that it is not read again. `mark` is how far it was read, where
+/// its row does not say so yet.
+pub(super) fn retire(
+    tx: &Transaction<'_>,
+    source: i64,
+    mark: Option<&Watermark>,
+) -> Result<(), StoreError> {
+    let file: Option<(String, Option<Vec<u8>>, u64)> = tx
+        .prepare_cached(
+            "SELECT path, head_hash, offset FROM source WHERE id = ?1 AND kind = 'file'",
+        )
+        .and_then(|mut s| {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?.cast_unsigned()))
+            };
+            s.query_row([source], row).optional()
+        })
         .map_err(map)?;
-    if let Some(path) = file {
+    if let Some((path, head, offset)) = file {
+        let (head, offset) = match mark {
+            Some(mark) => (mark.windows.map(|w| w.head.as_bytes().to_vec()), mark.offset),
+            None => (head, offset),
+        };
+        let bytes = if head.is_some() { offset.min(PREFIX_WINDOW_BYTES) } else { 0 };
         run(
             tx,
-            "INSERT OR REPLACE INTO forgotten_source (path_hash, key_hash) VALUES (?1, ?2)",
-            params![Digest::of(path.as_bytes()).as_bytes(), key],
+            "INSERT OR REPLACE INTO forgotten_source (path_hash, head_bytes, head_hash)
+             VALUES (?1, ?2, ?3)",
+            params![Digest::of(path.as_bytes()).as_bytes(), bytes.cast_signed(), head],
         )?;
     }
     for table in SWEPT {

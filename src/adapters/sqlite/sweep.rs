@@ -68,6 +68,7 @@ impl Writer<'_> {
         for id in conversations {
             let gone = self.run(
                 "DELETE FROM conversation WHERE id = ?1
+                   AND id NOT IN (SELECT conversation FROM going)
                    AND NOT EXISTS (SELECT 1 FROM event WHERE conversation = ?1)
                    AND NOT EXISTS (SELECT 1 FROM evidence WHERE conversation = ?1)
                    AND NOT EXISTS (SELECT 1 FROM claim WHERE conversation = ?1)

@@ -4,17 +4,17 @@
 
 use super::forget;
 use super::open::{SqliteStore, map};
-use super::rows::{KNOWN_SOURCE, known_source};
+use super::rows::{KNOWN_SOURCE, digest, known_source};
 use super::writer::Writer;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
-    Appended, Batch, Expect, KnownSource, Recorder, SegmentPosition, SourceMove, SourceSpec,
-    StoreError, Watermark,
+    Appended, Batch, Expect, ForgottenFiles, KnownSource, Recorder, SegmentPosition, SourceMove,
+    SourceSpec, StoreError, Watermark,
 };
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Instant;
 
 /// Among what was ignored of a source: records of forgotten conversations.
@@ -34,10 +34,16 @@ impl Recorder for SqliteStore {
         rows.collect::<Result<_, _>>().map_err(map)
     }
 
-    fn forgotten_files(&mut self) -> Result<HashSet<Digest>, StoreError> {
-        let hashes =
-            self.all("SELECT path_hash FROM forgotten_source", [], |row| row.get::<_, Vec<u8>>(0))?;
-        Ok(hashes.iter().filter_map(|bytes| Digest::from_slice(bytes)).collect())
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError> {
+        let sql = "SELECT path_hash, head_bytes, head_hash FROM forgotten_source";
+        let rows = self.all(sql, [], |row| {
+            let head = (row.get::<_, i64>(1)?.cast_unsigned(), digest(row, 2)?);
+            Ok((digest(row, 0)?, head))
+        })?;
+        let known = |(path, (bytes, head)): (Option<Digest>, (u64, Option<Digest>))| {
+            Some((path?, head.map(|head| (bytes, head))))
+        };
+        Ok(rows.into_iter().filter_map(known).collect())
     }
 
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {
@@ -217,19 +223,18 @@ impl SqliteStore {
             }
             appended.inserted += writer.appended.inserted;
             appended.known += writer.appended.known;
-            let (dropped, last) = (writer.appended.forgotten, writer.forgotten);
+            let dropped = writer.appended.forgotten;
             save_ignored(&tx, source, batch, dropped.total())?;
-            appended.forgotten.merge(&dropped);
             if let Some(mark) = &batch.watermark {
-                if let (true, Some(key)) = (mark.complete, last)
-                    && !forget::tells_of_anything(&tx, source)?
-                {
-                    forget::retire(&tx, source, key.as_bytes())?;
+                let only_forgotten = mark.complete && !dropped.is_empty();
+                if only_forgotten && !forget::tells_of_anything(&tx, source)? {
+                    forget::retire(&tx, source, Some(mark))?;
                     self.source_ids.remove(&source_key(&batch.source));
                 } else {
                     save_watermark(&tx, source, &batch.source, mark)?;
                 }
             }
+            appended.forgotten.merge(&dropped);
         }
         if let Some(position) = position {
             tx.prepare_cached(

@@ -45,8 +45,6 @@ pub(super) struct Writer<'a> {
     pub(super) source: i64,
     pub(super) generation: i64,
     pub(super) ingress: &'a str,
-    /// The forgotten conversation that was met last.
-    pub(super) forgotten: Option<Digest>,
 }
 
 impl<'a> Writer<'a> {
@@ -60,19 +58,7 @@ impl<'a> Writer<'a> {
     ) -> Self {
         let (deltas, appended) = (HashMap::new(), Appended::default());
         let (facts, declared) = (HashMap::new(), HashMap::new());
-        let forgotten = None;
-        Self {
-            tx,
-            conversations,
-            deltas,
-            facts,
-            declared,
-            appended,
-            source,
-            generation,
-            ingress,
-            forgotten,
-        }
+        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress }
     }
 
     /// Stores one record.

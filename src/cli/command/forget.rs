@@ -175,7 +175,7 @@ pub(super) fn told(plan: &Plan, done: Option<&Forgotten>, ui: &mut Ui) -> Result
         if done.journal.rewritten > 0 {
             ui.line(&format!("removed from {} journal files", done.journal.rewritten))?;
         }
-    } else {
+    } else if !plan.chosen.is_empty() {
         plan.print(true, ui)?;
     }
     let Some(done) = done else { return Ok(0) };

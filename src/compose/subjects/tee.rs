@@ -4,10 +4,9 @@ use crate::base::hash::Digest;
 use crate::conformance::tailing::Halt;
 use crate::domain::record::Sealed;
 use crate::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
+    Appended, Batch, ForgottenFiles, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
 };
 use serde_json::Value;
-use std::collections::HashSet;
 
 /// Hands batches on to the store, one by one, until it halts.
 pub(super) struct Tee<'a> {
@@ -49,7 +48,7 @@ impl Recorder for Tee<'_> {
         self.store.sources()
     }
 
-    fn forgotten_files(&mut self) -> Result<HashSet<Digest>, StoreError> {
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError> {
         self.store.forgotten_files()
     }
 
@@ -73,9 +72,7 @@ impl Recorder for Tee<'_> {
                 return Err(self.end());
             }
             let appended = self.store.append(std::slice::from_ref(batch), position)?;
-            total.inserted += appended.inserted;
-            total.known += appended.known;
-            total.forgotten.merge(&appended.forgotten);
+            total.add(&appended);
             total.overtaken.extend(appended.overtaken.iter().map(|_| index));
         }
         Ok(total)

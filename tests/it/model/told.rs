@@ -4,7 +4,7 @@ use super::disk::Disk;
 use fornax::adapters::sqlite::SqliteStore;
 use fornax::base::hash::Digest;
 use fornax::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
+    Appended, Batch, ForgottenFiles, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
 };
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -96,7 +96,7 @@ impl Recorder for Dying<'_> {
         self.inner.sources()
     }
 
-    fn forgotten_files(&mut self) -> Result<std::collections::HashSet<Digest>, StoreError> {
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError> {
         self.inner.forgotten_files()
     }
 
