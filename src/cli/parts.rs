@@ -81,8 +81,14 @@ impl Parts {
             )),
         }
         // A forget that was killed; until it is finished nothing of it is shown.
-        if let Err(error) = store.forgetter().finish_forgetting() {
-            note(&format!("{error}; what was forgotten is hidden and not all removed yet"));
+        match store.forgetter().finish_forgetting() {
+            Ok(false) => {}
+            Ok(true) => note(
+                "the rest of what was forgotten was removed; `fornax gc --apply` takes its bytes out of the files",
+            ),
+            Err(error) => {
+                note(&format!("{error}; what was forgotten is hidden and not all removed yet"));
+            }
         }
         Ok(store)
     }
