@@ -272,6 +272,35 @@ fn another_conversation_in_a_file_of_the_same_name_is_recorded() {
 }
 
 #[test]
+fn what_a_decoder_remembers_of_it_in_a_file_that_tells_nothing_of_it_goes_too() {
+    let env = recorded();
+    let titled = json!({"type": "custom-title", "sessionId": GONE, "customTitle": CANARY});
+    env.write("in/titles.jsonl", session("kept-1", "giraffe").text() + &titled.to_string() + "\n");
+    env.ingest(&env.path("in"));
+    // As after a version that told nothing of such a line.
+    let path = "%titles.jsonl";
+    let state = "SELECT decoder_state FROM source WHERE path LIKE '%titles.jsonl'";
+    assert!(rows::texts(&env, state)[0].contains(GONE));
+    let conn = rows::open_to_write(&env);
+    for table in ["fact", "capability"] {
+        let sql = format!(
+            "DELETE FROM {table} WHERE source IN (SELECT id FROM source WHERE path LIKE ?1)
+             AND conversation IN (SELECT id FROM conversation WHERE native_id = ?2)"
+        );
+        conn.execute(&sql, [path, GONE]).unwrap();
+    }
+    drop(conn);
+    forget(&env);
+    assert_gone(&env);
+    let mut longer = session("kept-1", "giraffe");
+    longer.line(titled.to_string());
+    longer.prompt("and more");
+    env.write("in/titles.jsonl", longer.text());
+    env.ingest(&env.path("in"));
+    assert_gone(&env);
+}
+
+#[test]
 fn messages_of_third_parties_do_not_bring_it_back() {
     let env = recorded();
     env.run(["export-spool", "--all", "--wire", "full", "--out", "spool"]).ok();

@@ -10,11 +10,15 @@ use super::writer::Writer;
 use crate::base::hash::Digest;
 use crate::base::limits::{PREFIX_WINDOW_BYTES, WRITE_LOCK_HOLD};
 use crate::base::time::Micros;
+use crate::domain::key::ConversationKey;
 use crate::domain::outcome::Relation;
+use crate::domain::provider::Provider;
 use crate::domain::record::{Body, ConversationRef, Sealed};
 use crate::ports::forgetter::{Extent, Forgetter, Leaving};
 use crate::ports::recorder::{StoreError, Watermark};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use serde_json::Value;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -24,6 +28,9 @@ const BY_CONVERSATION: [&str; 8] =
 
 /// Those of them that have no row numbers; they are small.
 const WITHOUT_ROWID: [&str; 4] = ["fact", "capability", "lineage", "exported"];
+
+/// Longer strings in a decoder's state are texts and no native ids.
+const NAME_BYTES_MAX: usize = 1024;
 
 /// Rows removed by one statement.
 const STEP_ROWS: i64 = 64;
@@ -86,6 +93,9 @@ impl Forgetter for SqliteStore {
 
     fn finish_forgetting(&mut self) -> Result<bool, StoreError> {
         let mut any = false;
+        if self.next_going()?.is_some() {
+            self.clear_memories()?;
+        }
         while let Some(id) = self.next_going()? {
             self.remove_conversation(id)?;
             any = true;
@@ -229,6 +239,32 @@ impl SqliteStore {
         Ok(self.all("SELECT min(conversation) FROM going", [], |row| row.get(0))?.pop().flatten())
     }
 
+    /// Clears what decoders remember of forgotten conversations, also in sources that told nothing
+    /// of them: a copied history, a title.
+    fn clear_memories(&mut self) -> Result<(), StoreError> {
+        let mut found: Vec<i64> = Vec::new();
+        {
+            let mut statement = self
+                .conn
+                .prepare("SELECT id, provider, decoder_state FROM source WHERE decoder_state IS NOT NULL")
+                .map_err(map)?;
+            let mut rows = statement.query([]).map_err(map)?;
+            while let Some(row) = rows.next().map_err(map)? {
+                let (provider, state): (String, String) =
+                    (row.get(1).map_err(map)?, row.get(2).map_err(map)?);
+                let state = serde_json::from_str(&state).unwrap_or(Value::Null);
+                if remembers_forgotten(&self.conn, &self.namespace, &provider, &state)? {
+                    found.push(row.get(0).map_err(map)?);
+                }
+            }
+        }
+        let tx = self.begin()?;
+        for id in found {
+            run(&tx, "UPDATE source SET decoder_state = NULL WHERE id = ?1", [id])?;
+        }
+        tx.commit().map_err(map)
+    }
+
     /// Removes every row of a conversation that has a tombstone, its own row last.
     fn remove_conversation(&mut self, id: i64) -> Result<(), StoreError> {
         let sources: Vec<i64> = self.all(SOURCES_OF, [id], |row| row.get(0))?;
@@ -335,6 +371,44 @@ fn tombstone(conn: &Connection, key: &Digest) -> Result<Option<Vec<u8>>, StoreEr
     conn.prepare_cached("SELECT root_hash FROM forgotten WHERE key_hash = ?1")
         .and_then(|mut s| s.query_row([key.as_bytes()], |row| row.get(0)).optional())
         .map_err(map)
+}
+
+/// Whether a decoder's state names a forgotten conversation by its native id.
+pub(super) fn remembers_forgotten(
+    conn: &Connection,
+    namespace: &str,
+    provider: &str,
+    state: &Value,
+) -> Result<bool, StoreError> {
+    let any: bool = conn
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM forgotten)")
+        .and_then(|mut s| s.query_row([], |row| row.get(0)))
+        .map_err(map)?;
+    if !any {
+        return Ok(false);
+    }
+    let provider = Provider::from_tag(provider);
+    let mut waiting = vec![state];
+    let mut names: HashSet<&str> = HashSet::new();
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(text) => _ = names.insert(text),
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(members) => {
+                names.extend(members.keys().map(String::as_str));
+                waiting.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    for name in names.into_iter().filter(|name| name.len() <= NAME_BYTES_MAX) {
+        // What is blank names nothing.
+        let Ok(key) = ConversationKey::new(provider.clone(), namespace, name) else { continue };
+        if tombstone(conn, &Digest::of(key.to_string().as_bytes()))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Puts up a tombstone.

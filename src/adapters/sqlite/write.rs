@@ -231,7 +231,14 @@ impl SqliteStore {
                     forget::retire(&tx, source, Some(mark))?;
                     self.source_ids.remove(&source_key(&batch.source));
                 } else {
-                    save_watermark(&tx, source, &batch.source, mark)?;
+                    let keeps = !forget::remembers_forgotten(
+                        &tx,
+                        &self.namespace,
+                        &batch.source.provider,
+                        &mark.state,
+                    )?;
+                    let state = keeps.then(|| mark.state.to_string());
+                    save_watermark(&tx, source, &batch.source, mark, state)?;
                 }
             }
             appended.forgotten.merge(&dropped);
@@ -320,6 +327,7 @@ fn save_watermark(
     source: i64,
     spec: &SourceSpec,
     mark: &Watermark,
+    decoder_state: Option<String>,
 ) -> Result<(), StoreError> {
     let state = if spec.format.is_empty() { "not_recognised" } else { "active" };
     // What a decoder remembers of a forgotten conversation is content: without a state the source
@@ -347,7 +355,7 @@ fn save_watermark(
             mark.windows.as_ref().map(|w| w.head.as_bytes()),
             mark.windows.as_ref().map(|w| w.tail.as_bytes()),
             mark.decoder,
-            mark.state.to_string(),
+            decoder_state,
             mark.complete,
             spec.format,
             spec.provider,
