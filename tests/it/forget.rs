@@ -23,6 +23,15 @@ fn session(id: &str, word: &str) -> Claude {
     session
 }
 
+/// Writes what a session's sub-agent tells into its own file.
+fn write_agent(env: &TestEnv, parent: &str, id: &str, word: &str) {
+    let own = format!("\"sessionId\":\"{id}\"");
+    let told = format!("\"sessionId\":\"{parent}\",\"agentId\":\"{id}\"");
+    let text = session(id, word).text().replace(&own, &told);
+    let text = text.replace("\"isSidechain\":false", "\"isSidechain\":true");
+    env.write(&format!("in/{parent}/subagents/agent-{id}.jsonl"), text);
+}
+
 /// A home that knows the conversation by file and by hook, and another one.
 fn recorded() -> TestEnv {
     let env = TestEnv::new();
@@ -136,12 +145,8 @@ fn neither_a_file_nor_a_hook_brings_it_back() {
 #[test]
 fn what_it_started_goes_along_and_a_fork_stays() {
     let env = TestEnv::new();
-    let agent = session("a1", CANARY)
-        .text()
-        .replace("\"sessionId\":\"a1\"", &format!("\"sessionId\":\"{GONE}\",\"agentId\":\"a1\""));
-    let agent = agent.replace("\"isSidechain\":false", "\"isSidechain\":true");
     env.write(&format!("in/{GONE}.jsonl"), session(GONE, CANARY).text());
-    env.write(&format!("in/{GONE}/subagents/agent-a1.jsonl"), &agent);
+    write_agent(&env, GONE, "a1", CANARY);
     let fork = Codex::typical("fork-1").text();
     let from = "\"source\":\"cli\",\"forked_from_id\":\"origin-1\"";
     env.write("in/fork.jsonl", fork.replace("\"source\":\"cli\"", from));
@@ -159,8 +164,7 @@ fn what_it_started_goes_along_and_a_fork_stays() {
     let left = ids(&env);
     assert_eq!(left, ["fork-1"]);
     // One that it starts later is not recorded either.
-    let second = agent.replace("\"agentId\":\"a1\"", "\"agentId\":\"a2\"");
-    env.write(&format!("in/{GONE}/subagents/agent-a2.jsonl"), second);
+    write_agent(&env, GONE, "a2", CANARY);
     env.ingest(&env.path("in"));
     let next = env.run(["sessions"]).fails_with(0);
     assert!(next.stderr.contains("`fornax gc --apply`"), "{}", next.stderr);
@@ -193,6 +197,9 @@ fn a_file_of_two_conversations_loses_one_of_them() {
     env.ingest(&env.path("in"));
     assert_eq!(rows::count(&env, "SELECT count(*) FROM event"), before + 1);
     assert_gone(&env);
+    env.run(["forget", "--lift", GONE]).ok();
+    env.ingest(&env.path("in"));
+    assert_eq!(ids(&env), [GONE, "kept-1"]);
 }
 
 #[test]
@@ -225,6 +232,9 @@ fn whole_conversations_go_by_their_last_activity_and_by_folder() {
         "in/near.jsonl",
         session("kept-2", "b").text().replace("/home/dev/demo", "/home/dev/oldest"),
     );
+    // Old itself, but one that it started is at work.
+    env.write("in/kept-3.jsonl", session("kept-3", "c").text().replace("2026-11-20", "2025-11-20"));
+    write_agent(&env, "kept-3", "a3", "c");
     env.ingest(&env.path("in"));
     let dry = |args: &[&str]| -> Vec<String> {
         let args = [&["forget"], args, &["--dry-run", "--json"]].concat();
@@ -235,10 +245,10 @@ fn whole_conversations_go_by_their_last_activity_and_by_folder() {
     assert_eq!(dry(&["--before", "2026-01-01"]), [GONE]);
     assert_eq!(dry(&["--before", "2025-11-20"]), Vec::<String>::new());
     assert_eq!(dry(&["--project", "/home/dev/old"]), [GONE]);
-    assert_eq!(dry(&["--project", "/home/dev"]).len(), 3);
+    assert_eq!(dry(&["--project", "/home/dev"]).len(), 5);
     env.run(["forget", "--before", "2026-01-01", "--yes"]).ok();
     assert_gone(&env);
-    assert_eq!(ids(&env), ["kept-1", "kept-2"]);
+    assert_eq!(ids(&env), ["a3", "kept-1", "kept-2", "kept-3"]);
     env.run(["forget", "--before", "2026-01-01", "--yes"]).ok();
 }
 
@@ -480,14 +490,8 @@ const EMPTY_BEFORE: [&str; 4] =
 #[test]
 fn every_table_is_emptied_of_it_and_a_new_one_must_say_how() {
     let env = TestEnv::new();
-    let agent = session("a1", CANARY)
-        .text()
-        .replace("\"sessionId\":\"a1\"", &format!("\"sessionId\":\"{GONE}\",\"agentId\":\"a1\""));
     env.write(&format!("in/{GONE}.jsonl"), session(GONE, CANARY).text() + "{broken\n");
-    env.write(
-        &format!("in/{GONE}/subagents/agent-a1.jsonl"),
-        agent.replace("\"isSidechain\":false", "\"isSidechain\":true"),
-    );
+    write_agent(&env, GONE, "a1", CANARY);
     env.ingest(&env.path("in"));
     env.hook("claude", claude::post_tool_use(GONE, "toolu_h", "ls", CANARY));
     env.run(["export-spool", "--all", "--out", "spool"]).ok();

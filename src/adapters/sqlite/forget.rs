@@ -50,11 +50,8 @@ pub(super) const SOURCES_OF: &str = "SELECT s.source FROM event e JOIN sighting 
     UNION SELECT source FROM capability WHERE conversation = ?1
     UNION SELECT source FROM lineage WHERE conversation = ?1";
 
-/// Makes a source one that nobody has read: what it tells of others is read again, and finds its
-/// rows there already.
-const UNREAD: &str = "UPDATE source SET chain = NULL, head_hash = NULL, tail_hash = NULL,
-    decoder = NULL, decoder_state = NULL, offset = 0, lines = 0, complete = 0, settled = 0,
-    ignored = '{}' WHERE kind = 'file'";
+/// Takes away what a source's decoder remembers; when the file grows it is read again from the start.
+const UNREMEMBER: &str = "UPDATE source SET decoder_state = NULL WHERE id = ?1";
 
 impl Forgetter for SqliteStore {
     fn extent(&self, conversations: &[i64]) -> Result<Extent, StoreError> {
@@ -170,7 +167,13 @@ impl Forgetter for SqliteStore {
         if lifted > 0 {
             // Which of them tell of this one is not known; the others are left alone again once read.
             run(&tx, "DELETE FROM forgotten_source", [])?;
-            run(&tx, &format!("{UNREAD} AND json_extract(ignored, '$.forgotten') > 0"), [])?;
+            // Those that tell of it among others have no state; they are read again.
+            run(
+                &tx,
+                "UPDATE source SET complete = 0
+                 WHERE kind = 'file' AND chain IS NOT NULL AND decoder_state IS NULL",
+                [],
+            )?;
         }
         tx.commit().map_err(map)?;
         Ok(lifted > 0)
@@ -260,7 +263,7 @@ impl SqliteStore {
         }
         let tx = self.begin()?;
         for id in found {
-            run(&tx, "UPDATE source SET decoder_state = NULL WHERE id = ?1", [id])?;
+            run(&tx, UNREMEMBER, [id])?;
         }
         tx.commit().map_err(map)
     }
@@ -291,12 +294,11 @@ impl SqliteStore {
     }
 
     /// Settles a source that told of a conversation that is gone: nothing of it stays when it told
-    /// of nothing else; a file that did is read again, since what its decoder remembers of both
-    /// cannot be told apart.
+    /// of nothing else; else what its decoder remembers goes, which of both is not told apart.
     fn settle(&mut self, source: i64) -> Result<(), StoreError> {
         let tx = self.begin()?;
         if tells_of_anything(&tx, source)? {
-            run(&tx, &format!("{UNREAD} AND id = ?1"), [source])?;
+            run(&tx, UNREMEMBER, [source])?;
             run(&tx, "DELETE FROM forgetting_source WHERE source = ?1", [source])?;
         } else {
             retire(&tx, source, None)?;
