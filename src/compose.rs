@@ -15,6 +15,7 @@ use crate::adapters::files::FsFiles;
 use crate::adapters::first_fornax::FirstFornax;
 use crate::adapters::git::GixWitness;
 use crate::adapters::journal::JournalFolder;
+use crate::adapters::settings::SettingsFile;
 use crate::adapters::shell::ShellChain;
 use crate::adapters::spool_dir::SpoolDir;
 use crate::adapters::sqlite::{OpenOptions, SqliteStore};
@@ -108,6 +109,7 @@ fn parts(cli: &Cli) -> Parts {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let home = cwd.join(fornax_home(cli.common.home.as_deref()));
     let runtime = path_variable("XDG_RUNTIME_DIR");
+    let settings = Box::new(SettingsFile::of(&home));
     let environment = Environment {
         home_dir: path_variable("HOME"),
         cwd,
@@ -124,6 +126,7 @@ fn parts(cli: &Cli) -> Parts {
         journal: Box::new(JournalFolder::new(&home, runtime.as_deref(), unique())),
         open_store: Box::new(move |namespace, create| open_store(&home, namespace, create)),
         open_spool: Box::new(|out| Ok(Box::new(SpoolDir::open(out)?))),
+        settings,
         wake: Box::new(|| Box::new(NotifyWake::new())),
         subjects: Box::new(subjects::BuiltIn),
         git: Box::new(GixWitness::new()),

@@ -5,6 +5,7 @@ pub mod files;
 pub mod first_fornax;
 pub mod git;
 pub mod journal;
+pub mod settings;
 pub mod shell;
 pub mod spool_dir;
 pub mod sqlite;

@@ -8,6 +8,7 @@ use super::histories::{foreign_name, left_alone};
 use super::identifiers::source_name;
 use super::known::{Matched, SourceBook, base_name};
 use super::opening::{Opened, open};
+use super::pruning::Pruning;
 use super::reading::{ENDS_EARLY, Reading};
 use super::resume::ReadOptions;
 use super::whole_source::{loss_of_source, not_recognised, reason_of};
@@ -96,6 +97,7 @@ pub struct Follow<'a> {
     overtaken: Vec<(PathBuf, FileStat)>,
     /// Counts readings, to know the one that was used longest ago.
     used: u64,
+    pruning: Pruning,
 }
 
 /// One followed file.
@@ -132,7 +134,23 @@ impl<'a> Follow<'a> {
     ) -> Self {
         let followed = BTreeMap::new();
         let overtaken = Vec::new();
-        Self { files, families, options, scope, followed, begun: false, overtaken, used: 0 }
+        let pruning = Pruning::default();
+        Self {
+            files,
+            families,
+            options,
+            scope,
+            followed,
+            begun: false,
+            overtaken,
+            used: 0,
+            pruning,
+        }
+    }
+
+    /// Tells which files their agents delete, as of now.
+    pub fn prunes(&mut self, pruning: Pruning) {
+        self.pruning = pruning;
     }
 
     /// How many files are followed.
@@ -319,7 +337,13 @@ impl<'a> Follow<'a> {
         how: How,
         road: &mut Road<'_>,
     ) -> Result<bool, FollowError> {
-        let book = SourceBook::new(road.recorder.sources()?);
+        let book = SourceBook::new(road.recorder.sources()?)
+            .with_forgotten(road.recorder.forgotten_files()?);
+        let (forgotten, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|(path, _)| book.is_forgotten(self.files, path));
+        for (path, stat) in forgotten {
+            self.followed.entry(path).or_default().stat = Some(stat);
+        }
         let (matched, moves) = book.match_files(self.files, files, &self.options);
         if !moves.is_empty() {
             road.recorder.move_sources(&moves)?;
@@ -336,7 +360,7 @@ impl<'a> Follow<'a> {
             _ => book.vanished(self.files, gone, &HashSet::new(), &moves),
         };
         if !missing.is_empty() {
-            road.recorder.mark_sources(&missing, "missing")?;
+            self.pruning.mark_gone(road.recorder, &missing)?;
         }
         let named_first = how.first && matches!(self.scope, Scope::File { .. });
         let mut any = false;
@@ -466,6 +490,15 @@ fn store(batch: &Batch, road: &mut Road<'_>) -> Result<Stored, FollowError> {
     if !appended.overtaken.is_empty() {
         return Ok(Stored::Overtaken);
     }
-    (road.tell)(&batch.records);
+    if appended.forgotten.is_empty() {
+        (road.tell)(&batch.records);
+    } else {
+        let forgotten = &appended.forgotten.0;
+        let stays = |sealed: &&Sealed| {
+            sealed.conversation.as_ref().is_none_or(|of| !forgotten.contains_key(&of.key))
+        };
+        let told: Vec<Sealed> = batch.records.iter().filter(stays).cloned().collect();
+        (road.tell)(&told);
+    }
     Ok(if batch.records.is_empty() { Stored::Nothing } else { Stored::New })
 }

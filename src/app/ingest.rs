@@ -7,6 +7,7 @@ use super::histories::left_alone;
 use super::identifiers::source_name;
 use super::known::{Matched, SourceBook};
 use super::opening::{Opened, open};
+use super::pruning::Pruning;
 use super::reading::{ENDS_EARLY, ReadStats};
 use super::resume::ReadOptions;
 use super::whole_source::{loss_of_source, not_recognised, reason_of};
@@ -28,6 +29,9 @@ const WAITING_BATCHES: usize = 8;
 /// away between two of them.
 const GROUP_ROWS_MAX: usize = 4 * BATCH_ROWS_MAX;
 
+/// Why a file that tells only of forgotten conversations is left alone.
+pub const FORGOTTEN_FILE: &str = "forgotten";
+
 /// What to ingest and how.
 pub struct Ingest<'a> {
     pub files: &'a dyn Files,
@@ -36,6 +40,8 @@ pub struct Ingest<'a> {
     pub roots: Vec<PathBuf>,
     pub read: ReadOptions<'a>,
     pub workers: usize,
+    /// Which files their agents delete.
+    pub pruning: Pruning,
     /// Told about bytes read, for a progress bar.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -72,7 +78,7 @@ impl Summary {
         self.sources += imported.sources;
         self.unchanged += imported.unchanged;
         self.read.merge(&imported.read);
-        add(&mut self.appended, &imported.appended);
+        self.appended.add(&imported.appended);
     }
 }
 
@@ -113,7 +119,7 @@ impl Ingest<'_> {
         let bytes = jobs.iter().map(|j| j.stat.size).sum();
         (self.progress)(Progress::Planned { files: jobs.len() as u64, bytes });
         if !notes.is_empty() {
-            add(&mut summary.appended, &recorder.append(&notes, None)?);
+            summary.appended.add(&recorder.append(&notes, None)?);
         }
         let queue = Mutex::new(jobs.into_iter());
         std::thread::scope(|scope| {
@@ -136,7 +142,7 @@ impl Ingest<'_> {
         summary: &mut Summary,
         notes: &mut Vec<Batch>,
     ) -> Result<Vec<Job>, StoreError> {
-        let book = SourceBook::new(recorder.sources()?);
+        let book = SourceBook::new(recorder.sources()?).with_forgotten(recorder.forgotten_files()?);
         let mut paths = HashSet::new();
         let mut met_files = Vec::new();
         for root in &self.roots {
@@ -150,6 +156,10 @@ impl Ingest<'_> {
                         let reason = left_alone(self.files, self.families, &path, named);
                         if let Some(reason) = reason {
                             summary.skipped.add(reason, 1);
+                            continue;
+                        }
+                        if book.is_forgotten(self.files, &path) {
+                            summary.skipped.add(FORGOTTEN_FILE, 1);
                             continue;
                         }
                         self.meet(path, &mut met_files, summary, notes);
@@ -173,7 +183,7 @@ impl Ingest<'_> {
         let missing = book.vanished(self.files, &self.roots, &paths, &moves);
         if !missing.is_empty() {
             summary.missing += missing.len() as u64;
-            recorder.mark_sources(&missing, "missing")?;
+            self.pruning.mark_gone(recorder, &missing)?;
         }
         let mut jobs = Vec::new();
         for mut file in matched {
@@ -291,7 +301,7 @@ impl Ingest<'_> {
         let appended = recorder.append(batches, None)?;
         let late = appended.overtaken.iter().filter_map(|index| batches.get(*index));
         overtaken.extend(late.map(|batch| batch.source.path.clone()));
-        add(&mut summary.appended, &appended);
+        summary.appended.add(&appended);
         Ok(())
     }
 
@@ -333,11 +343,6 @@ impl Ingest<'_> {
             End::Stopped => None,
         }
     }
-}
-
-fn add(total: &mut Appended, more: &Appended) {
-    total.inserted += more.inserted;
-    total.known += more.known;
 }
 
 fn note(

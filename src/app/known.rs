@@ -6,10 +6,11 @@
 //! stand in the file. What does not hold is a new source, and the rows of the old one stay.
 
 use super::identifiers::source_name;
+use super::reading::windows;
 use super::resume::{Prefix, ReadOptions, is_unchanged, prefix};
 use crate::base::hash::Digest;
 use crate::ports::files::{FileStat, Files, is_compressed};
-use crate::ports::recorder::{KnownSource, Recorder, SourceMove, StoreError};
+use crate::ports::recorder::{ForgottenFiles, KnownSource, Recorder, SourceMove, StoreError};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ pub struct SourceBook {
     by_identity: Vec<((u64, u64), usize)>,
     /// By a hash of the name.
     by_name: Vec<(u64, usize)>,
+    forgotten: ForgottenFiles,
 }
 
 /// A file that was met, and what it is.
@@ -93,6 +95,26 @@ impl SourceBook {
         book.by_identity.sort_unstable();
         book.by_name.sort_unstable();
         book
+    }
+
+    /// Knows files that tell only of what was forgotten.
+    #[must_use]
+    pub fn with_forgotten(self, forgotten: ForgottenFiles) -> Self {
+        Self { forgotten, ..self }
+    }
+
+    /// Whether a file tells only of what was forgotten: it is not read. Another file at the path of
+    /// such a one begins with other bytes.
+    pub fn is_forgotten(&self, files: &dyn Files, path: &Path) -> bool {
+        if self.forgotten.is_empty() {
+            return false;
+        }
+        match self.forgotten.get(&Digest::of(source_name(path).as_bytes())) {
+            None => false,
+            Some(None) => true,
+            Some(Some((bytes, head))) => windows(files, path, *bytes)
+                .is_ok_and(|now| now.is_none_or(|now| now.head == *head)),
+        }
     }
 
     /// The source at a path.
@@ -166,7 +188,7 @@ impl SourceBook {
         roots: &[PathBuf],
         met: &HashSet<String>,
         moves: &[SourceMove],
-    ) -> Vec<i64> {
+    ) -> Vec<Arc<KnownSource>> {
         let moved: HashSet<i64> = moves.iter().map(|step| step.id).collect();
         self.sources
             .iter()
@@ -176,7 +198,7 @@ impl SourceBook {
                 let path = Path::new(&s.path);
                 roots.iter().any(|root| path.starts_with(root)) && is_gone(files, path)
             })
-            .map(|s| s.id)
+            .cloned()
             .collect()
     }
 

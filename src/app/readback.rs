@@ -273,7 +273,7 @@ fn hash_of(source: &mut dyn io::Read) -> io::Result<Digest> {
 fn failure(known: &KnownSource, error: io::Error) -> ReadError {
     let path = PathBuf::from(&known.path);
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory if known.state == "missing" => {
+        ErrorKind::NotFound | ErrorKind::NotADirectory if known.state == "pruned" => {
             Unavailable::SourcePruned.into()
         }
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unavailable::SourceMissing.into(),

@@ -49,7 +49,7 @@ pub struct Target<'a> {
 pub fn is_unchanged(known: &KnownSource, stat: &FileStat, deep: bool) -> bool {
     !deep
         && known.watermark.as_ref().is_some_and(|m| m.complete && stat.unchanged_since(&m.stat))
-        && known.state != "missing"
+        && !known.is_gone()
 }
 
 /// A reading of a file that goes on where the known source ended, or begins a replay; `None` when

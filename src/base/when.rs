@@ -17,6 +17,12 @@ pub fn when(text: &str, now: Micros) -> Option<Micros> {
     if text.len() == "2026-05-04".len() && text.contains('-') {
         return Micros::parse(&format!("{text}T00:00:00Z"));
     }
+    Some(Micros(now.0.saturating_sub(length(text)?)))
+}
+
+/// How long: `90s`, `30m`, `2h`, `3d`, `1w`, in microseconds. `None` for anything else.
+pub fn length(text: &str) -> Option<i64> {
+    let text = text.trim();
     let unit = text.chars().last()?;
     let count: i64 = text.strip_suffix(unit)?.parse().ok().filter(|count| *count >= 0)?;
     let unit = match unit {
@@ -27,7 +33,7 @@ pub fn when(text: &str, now: Micros) -> Option<Micros> {
         'w' => 7 * DAY,
         _ => return None,
     };
-    Some(Micros(now.0.saturating_sub(count.saturating_mul(unit))))
+    Some(count.saturating_mul(unit))
 }
 
 /// A span in its two largest units: `2 d 4 h`, `1 h 05 m`, `4 m 10 s`, `12 s`, `340 ms`.

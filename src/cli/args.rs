@@ -124,6 +124,16 @@ pub enum Command {
         after_help = "Examples:\n  fornax losses                 by reason\n  fornax losses --by session    by conversation\n  fornax losses --recheck       after an update of fornax: read again what can be read now"
     )]
     Losses(LossesArgs),
+    /// Remove conversations for good, and keep them from coming back
+    #[command(
+        after_help = "Examples:\n  fornax forget --session 5c1d2f0a --dry-run   say what would go\n  fornax forget --before 2026-01-01\n  fornax forget --project ~/client --yes\n  fornax forget --lift 5c1d2f0a-5a3e-4c9b-9a41-2f6f0d7f1b11   let it be recorded again\n\nWhat a conversation started goes with it, forks of it stay. The agents' own files are not touched;\ndocs/forget.md says what is removed and what cannot be."
+    )]
+    Forget(ForgetArgs),
+    /// Say what the policy in config.toml lets go; with --apply, remove it
+    #[command(
+        after_help = "Examples, with `[retention]` and `conversations = \"365d\"` in config.toml (docs/config.md):\n  fornax gc            what would go\n  fornax gc --apply    remove it, as `fornax forget` does"
+    )]
+    Gc(GcArgs),
     /// Prove fornax's own adapters and contracts, also with one defect injected
     Conformance(ConformanceArgs),
 }
@@ -427,6 +437,38 @@ pub enum LossesBy {
     Reason,
     /// One group a conversation
     Session,
+}
+
+/// `fornax forget`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub struct ForgetArgs {
+    /// One conversation: a key, a native id, or a unique beginning of one
+    #[arg(long, value_name = "S", group = "what")]
+    pub session: Option<String>,
+    /// Those without activity since then: 2026-01-01, 2026-01-01T09:00:00Z, 30d, 52w
+    #[arg(long, value_name = "WHEN", group = "what")]
+    pub before: Option<String>,
+    /// Those that began in or below this folder
+    #[arg(long, value_name = "DIR", group = "what")]
+    pub project: Option<PathBuf>,
+    /// Let a forgotten conversation be recorded again: its key or its whole native id
+    #[arg(long, value_name = "S", group = "what", conflicts_with_all = ["dry_run", "yes"])]
+    pub lift: Option<String>,
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `fornax gc`.
+#[derive(Debug, Args)]
+pub struct GcArgs {
+    /// Remove what the policy lets go
+    #[arg(long)]
+    pub apply: bool,
 }
 
 /// `fornax conformance`.

@@ -1,6 +1,7 @@
 //! What the commands work with: ports, made by the composition root.
 
 use crate::app::drain::{DrainError, drain};
+use crate::app::pruning::Pruning;
 use crate::conformance::subjects::SubjectFactory;
 use crate::ports::agent::{AgentFamily, Homes};
 use crate::ports::chain::Chain;
@@ -10,6 +11,7 @@ use crate::ports::git::GitWitness;
 use crate::ports::journal::JournalReader;
 use crate::ports::legacy::LegacyStore;
 use crate::ports::recorder::StoreError;
+use crate::ports::settings::SettingsSource;
 use crate::ports::spool::Spool;
 use crate::ports::store::Store;
 use crate::ports::wake::Wake;
@@ -45,6 +47,7 @@ pub struct Parts {
     pub journal: Box<dyn JournalReader>,
     pub open_store: OpenStore,
     pub open_spool: OpenSpool,
+    pub settings: Box<dyn SettingsSource>,
     pub wake: Box<dyn Fn() -> Box<dyn Wake>>,
     pub subjects: Box<dyn SubjectFactory>,
     /// Repositories, asked about commits and pushes.
@@ -85,13 +88,32 @@ impl Parts {
                 self.journal.waiting_bytes()
             )),
         }
+        // A forget that was killed; until it is finished nothing of it is shown.
+        match store.forgetter().finish_forgetting() {
+            Ok(false) => {}
+            Ok(true) => note(
+                "the rest of what was forgotten was removed; `fornax gc --apply` takes its bytes out of the files",
+            ),
+            Err(error) => {
+                note(&format!("{error}; what was forgotten is hidden and not all removed yet"));
+            }
+        }
         Ok(store)
+    }
+
+    fn homes(&self) -> Homes<'_> {
+        Homes { var: &*self.environment.var, home: self.environment.home_dir.clone() }
     }
 
     /// Both agents' history folders.
     pub fn history_roots(&self) -> Vec<PathBuf> {
-        let homes = Homes { var: &*self.environment.var, home: self.environment.home_dir.clone() };
+        let homes = self.homes();
         self.families.iter().flat_map(|f| f.roots(&homes)).collect()
+    }
+
+    /// Which histories their agents delete, as of now.
+    pub fn pruning(&self) -> Pruning {
+        Pruning::of(&self.families, &self.homes(), self.files.as_ref(), self.clock.now())
     }
 
     /// A path as given, made absolute.

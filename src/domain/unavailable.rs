@@ -12,7 +12,7 @@ crate::open_tag! {
         PrefixChanged = "prefix_changed",
         /// No file is at the path.
         SourceMissing = "source_missing",
-        /// No file is at the path, and an earlier look found it gone: agents delete old histories.
+        /// No file is at the path, and it was so old that its agent deletes such files.
         SourcePruned = "source_pruned",
         /// The file may not be read.
         PermissionDenied = "permission_denied",
@@ -36,10 +36,10 @@ impl Unavailable {
                 "the file was changed around the line after it was read; `fornax ingest` reads it again"
             }
             Self::SourceMissing => {
-                "the file is not there; bring it back, or let `fornax ingest` note that it is gone"
+                "the file is not there; bring it back, else what the store keeps is all there is"
             }
             Self::SourcePruned => {
-                "the file was deleted (agents delete old histories); what the store keeps is all there is"
+                "its agent deletes files as old as this one was; what the store keeps is all there is"
             }
             Self::PermissionDenied => "the file may not be read; change its permissions",
             Self::IdentityMismatch => {

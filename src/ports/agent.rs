@@ -9,7 +9,9 @@ use crate::domain::outcome::NormalizationOutcome;
 use crate::domain::provider::Provider;
 use crate::domain::selector::{Selected, Selector};
 use serde_json::Value;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Says which signals can be observed.
 pub trait CapabilityProbe {
@@ -60,6 +62,15 @@ pub struct Homes<'a> {
     /// Looks an environment variable up.
     pub var: &'a dyn Fn(&str) -> Option<String>,
     pub home: Option<PathBuf>,
+}
+
+/// That an agent deletes histories of its own accord.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PruneRule {
+    /// Folder that they lie below.
+    pub folder: PathBuf,
+    /// For how long a history that does not change is kept.
+    pub after: Duration,
 }
 
 /// What one run of `fornax hook <word>` is given.
@@ -128,6 +139,16 @@ pub trait AgentFamily: Send + Sync {
 
     /// Why a file of a known sibling kind is left alone (`agent-1.meta.json`), or `None`.
     fn known_sidecar(&self, path: &Path) -> Option<&'static str>;
+
+    /// Which histories the agent deletes when they are old, as its settings say; `read` gives the
+    /// text of a file. None for an agent that keeps them.
+    fn prunes(
+        &self,
+        _homes: &Homes<'_>,
+        _read: &dyn Fn(&Path) -> io::Result<String>,
+    ) -> Vec<PruneRule> {
+        Vec::new()
+    }
 
     /// Folders to look for histories in; they need not exist.
     fn roots(&self, homes: &Homes<'_>) -> Vec<PathBuf>;

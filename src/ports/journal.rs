@@ -35,6 +35,16 @@ pub struct Segment {
     pub bytes: u64,
 }
 
+/// What a purge did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Files that were removed or written again without the frames.
+    pub rewritten: u64,
+    /// Frames of a newer format that stay: nobody here can say what they tell, but they name none
+    /// of the conversations.
+    pub unreadable: u64,
+}
+
 /// What a drainer needs.
 pub trait JournalReader {
     /// Takes the right to drain; `None` when another process has it. Held until dropped.
@@ -65,6 +75,14 @@ pub trait JournalReader {
     /// # Errors
     /// What the file system reports.
     fn remove(&self, segment: &Segment) -> io::Result<()>;
+
+    /// Takes what tells of the conversations with these native ids out of what is kept undrained:
+    /// frames of a newer format that name one, frames beside them that are stored already, and
+    /// what killed writers left behind. The right to drain must be held.
+    ///
+    /// # Errors
+    /// What the file system reports.
+    fn purge(&self, native_ids: &[String]) -> io::Result<Purged>;
 
     /// Bytes that wait to be drained.
     fn waiting_bytes(&self) -> u64;

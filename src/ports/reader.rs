@@ -195,6 +195,17 @@ pub struct CapabilityRow {
     pub observed_at: String,
 }
 
+/// A source of a conversation, and whether it is still there.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct SourceRow {
+    /// Path of the file, or `hook:<provider>`.
+    pub source: String,
+    /// `file`, `hook` or `messages`.
+    pub kind: String,
+    /// `active`, `missing`, `pruned` (deleted by its agent), `not_recognised`.
+    pub state: String,
+}
+
 /// Losses of one reason in one conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LossRow {
@@ -331,6 +342,12 @@ pub trait Reader {
     /// # Errors
     /// When the store cannot be read.
     fn lost(&self, conversation: Option<i64>, reason: &str) -> Result<Vec<LostRow>, StoreError>;
+
+    /// The sources that told of a conversation, by name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn sources_of(&self, conversation: i64) -> Result<Vec<SourceRow>, StoreError>;
 
     /// A source by its name.
     ///

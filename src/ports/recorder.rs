@@ -7,6 +7,7 @@ use super::files::FileStat;
 use crate::base::hash::Digest;
 use crate::domain::record::{Ingress, Sealed, Tally};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
 
 /// What can go wrong with the store; each says what to do.
@@ -103,8 +104,15 @@ pub struct KnownSource {
     /// The newest generation that was begun; one that nobody sees yet, while a replay is written.
     pub begun: i64,
     pub watermark: Option<Watermark>,
-    /// `active`, `missing`, `not_recognised`.
+    /// `active`, `missing`, `pruned` (by its agent), `not_recognised`.
     pub state: String,
+}
+
+impl KnownSource {
+    /// Whether its file was found gone.
+    pub fn is_gone(&self) -> bool {
+        self.state == "missing" || self.state == "pruned"
+    }
 }
 
 /// A known source whose file is at another path now.
@@ -114,6 +122,10 @@ pub struct SourceMove {
     pub from: String,
     pub to: String,
 }
+
+/// Hashes of paths, each with how many first bytes of its file were hashed and to what; without
+/// that the path alone counts.
+pub type ForgottenFiles = HashMap<Digest, Option<(u64, Digest)>>;
 
 /// What a source's row has to say for a batch to be stored: another process may have read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,8 +182,19 @@ pub struct Appended {
     pub inserted: u64,
     /// Records the store knew already.
     pub known: u64,
+    /// Records of forgotten conversations, by key: none of them was stored.
+    pub forgotten: Tally,
     /// Indices of batches that were not stored, because another process read the source meanwhile.
     pub overtaken: Vec<usize>,
+}
+
+impl Appended {
+    /// Adds the counts of another append.
+    pub fn add(&mut self, more: &Self) {
+        self.inserted += more.inserted;
+        self.known += more.known;
+        self.forgotten.merge(&more.forgotten);
+    }
 }
 
 /// A drained journal segment and how far it is stored.
@@ -191,6 +214,12 @@ pub trait Recorder {
     /// # Errors
     /// When the store cannot be read.
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError>;
+
+    /// Files that tell only of forgotten conversations: they are not read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError>;
 
     /// The state in the watermark of a source; null when there is none.
     ///
@@ -222,7 +251,7 @@ pub trait Recorder {
     /// When the store cannot be written.
     fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError>;
 
-    /// Marks sources by path as `missing` (rows stay) or `active` again.
+    /// Marks sources by id as `missing` or `pruned` (rows stay) or `active` again.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -237,7 +266,8 @@ pub trait Recorder {
     fn move_sources(&mut self, moves: &[SourceMove]) -> Result<(), StoreError>;
 
     /// Keeps something worked out from usage reports, with the stamp of what it was worked out
-    /// from; it takes the place of what had the name before.
+    /// from; it takes the place of what had the name before. Nothing is kept when the stamp is not
+    /// that of the store any more.
     ///
     /// # Errors
     /// When the store cannot be written.

@@ -1,12 +1,13 @@
-//! A store that can be written and read, and that keeps verdicts.
+//! A store that can be written, read, searched, and made to forget, and that keeps verdicts.
 
 use super::findings::FindingStore;
+use super::forgetter::Forgetter;
 use super::reader::Reader;
 use super::recorder::Recorder;
 use super::search::SearchIndex;
 
 /// All sides of the store.
-pub trait Store: Recorder + Reader + FindingStore + SearchIndex {
+pub trait Store: Recorder + Reader + FindingStore + SearchIndex + Forgetter {
     /// The writing side.
     fn recorder(&mut self) -> &mut dyn Recorder;
     /// The reading side.
@@ -15,9 +16,11 @@ pub trait Store: Recorder + Reader + FindingStore + SearchIndex {
     fn findings(&mut self) -> &mut dyn FindingStore;
     /// The full-text index.
     fn search_index(&mut self) -> &mut dyn SearchIndex;
+    /// The forgetting side.
+    fn forgetter(&mut self) -> &mut dyn Forgetter;
 }
 
-impl<T: Recorder + Reader + FindingStore + SearchIndex> Store for T {
+impl<T: Recorder + Reader + FindingStore + SearchIndex + Forgetter> Store for T {
     fn recorder(&mut self) -> &mut dyn Recorder {
         self
     }
@@ -31,6 +34,10 @@ impl<T: Recorder + Reader + FindingStore + SearchIndex> Store for T {
     }
 
     fn search_index(&mut self) -> &mut dyn SearchIndex {
+        self
+    }
+
+    fn forgetter(&mut self) -> &mut dyn Forgetter {
         self
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Stdio;
 
 /// Every command that people type.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 13] = [
     "hook",
     "ingest",
     "tail",
@@ -20,6 +20,8 @@ const COMMANDS: [&str; 11] = [
     "read",
     "usage",
     "losses",
+    "forget",
+    "gc",
     "conformance",
 ];
 

@@ -155,7 +155,7 @@ fn lines_of_a_source_that_is_gone_or_changed_are_unavailable_and_their_rows_stay
     let before = told(&env);
     unavailable(&recheck(&env), "source_missing");
     env.ingest(&env.path("in"));
-    unavailable(&recheck(&env), "source_pruned");
+    unavailable(&recheck(&env), "source_missing");
     fs::create_dir(&file).unwrap();
     unavailable(&recheck(&env), "identity_mismatch");
     rows::assert_same(&before, &told(&env));

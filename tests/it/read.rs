@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A home with one session of four events, and its file.
 fn recorded() -> (TestEnv, PathBuf) {
@@ -179,16 +180,53 @@ fn a_rewrite_between_the_ends_is_found_only_by_deep() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_missing_and_pruned_once_that_was_noticed() {
+fn a_file_that_is_gone_is_missing_whoever_noticed() {
     let (env, file) = recorded();
     let place = locator(&env, "assistant_message");
     let away = env.path("away.jsonl");
     fs::rename(&file, &away).unwrap();
     refused(&env, &place, "source_missing");
     env.ingest(&env.path("in"));
-    refused(&env, &place, "source_pruned");
+    refused(&env, &place, "source_missing");
     fs::rename(&away, &file).unwrap();
     assert_eq!(read(&env, &place), "All tests pass.");
+}
+
+#[test]
+fn a_transcript_as_old_as_claude_code_lets_them_become_is_pruned_and_what_was_recorded_stays() {
+    let env = TestEnv::new();
+    let folder = env.claude_home().join("projects/p");
+    fs::create_dir_all(&folder).unwrap();
+    let day = Duration::from_secs(24 * 60 * 60);
+    for (id, days) in [("old", 31), ("young", 29)] {
+        let path = folder.join(format!("{id}.jsonl"));
+        fs::write(&path, Claude::typical(id).text()).unwrap();
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - day * days).unwrap();
+    }
+    env.run(["ingest"]).ok();
+    for id in ["old", "young"] {
+        fs::remove_file(folder.join(format!("{id}.jsonl"))).unwrap();
+    }
+    env.run(["ingest"]).ok();
+    let states = "SELECT state FROM source ORDER BY path";
+    assert_eq!(rows::texts(&env, states), ["pruned", "missing"]);
+    for (id, state) in [("old", "pruned"), ("young", "missing")] {
+        let told = env.run(["show", id, "--json"]).ok().json();
+        assert_eq!(told["sources"][0]["state"], state, "{}", told["sources"]);
+        let last =
+            told["events"].as_array().unwrap().iter().rfind(|e| e["kind"] == "assistant_message");
+        let place = last.unwrap()["sightings"][0]["locator"].as_str().unwrap().to_owned();
+        refused(&env, &place, &format!("source_{state}"));
+        let text = env.run(["show", id]).ok().stdout;
+        assert_eq!(text.contains("deleted by its agent"), id == "old", "{text}");
+    }
+    assert_eq!(env.sessions().len(), 2);
+    // Brought back, it is read like any other.
+    fs::write(folder.join("old.jsonl"), Claude::typical("old").text()).unwrap();
+    env.run(["ingest"]).ok();
+    assert_eq!(rows::texts(&env, states), ["active", "missing"]);
 }
 
 #[test]

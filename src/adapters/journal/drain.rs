@@ -1,12 +1,13 @@
 //! The drainer's side: take segments, read frames, remove what is stored.
 
 use super::frame::decode;
+use super::purge;
 use super::unique::Unique;
 use super::write::{open_append, runtime_name};
 use super::{CLOSED_PREFIX, CURRENT, DRAIN_LOCK, LOCK, NEWER_PREFIX, SUFFIX};
 use crate::base::limits::{DRAIN_WAIT, HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
 use crate::base::lines::{Lines, Piece};
-use crate::ports::journal::{Frame, JournalReader, Segment};
+use crate::ports::journal::{Frame, JournalReader, Purged, Segment};
 use std::any::Any;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
@@ -162,6 +163,10 @@ impl JournalReader for JournalFolder {
             return fs::rename(&segment.path, kept);
         }
         fs::remove_file(&segment.path)
+    }
+
+    fn purge(&self, native_ids: &[String]) -> io::Result<Purged> {
+        purge::kept_files(&self.folder, native_ids)
     }
 
     fn folder(&self) -> io::Result<PathBuf> {

@@ -6,6 +6,7 @@
 
 mod drain;
 mod frame;
+mod purge;
 mod unique;
 mod write;
 

@@ -11,11 +11,13 @@ use uuid::Uuid;
 
 const KEPT: &str = "SELECT f.uid, f.claim_uid, c.key, f.claim, f.verdict, f.reason, f.rationale,
      f.evidence, f.verifier, f.judged_us, f.replaced_us
-   FROM finding f JOIN conversation c ON c.id = f.conversation";
+   FROM finding f JOIN conversation c ON c.id = f.conversation
+     AND c.id NOT IN (SELECT conversation FROM going)";
 
 const STANDING: &str = "SELECT c.id, c.key, c.provider, c.native_id, j.at_us,
      j.events IS NOT c.events
-   FROM conversation c LEFT JOIN judged j ON j.conversation = c.id";
+   FROM conversation c LEFT JOIN judged j ON j.conversation = c.id
+   WHERE c.id NOT IN (SELECT conversation FROM going)";
 
 impl FindingStore for SqliteStore {
     fn keep_findings(
@@ -63,15 +65,15 @@ impl FindingStore for SqliteStore {
 
     fn standing(&self, whose: Whose<'_>) -> Result<Option<Standing>, StoreError> {
         let found = match whose {
-            Whose::Row(row) => self.all(&format!("{STANDING} WHERE c.id = ?1"), [row], stands),
+            Whose::Row(row) => self.all(&format!("{STANDING} AND c.id = ?1"), [row], stands),
             Whose::Native(id) => self.all(
-                &format!("{STANDING} WHERE c.native_id = ?1 ORDER BY c.last_us DESC LIMIT 1"),
+                &format!("{STANDING} AND c.native_id = ?1 ORDER BY c.last_us DESC LIMIT 1"),
                 [id],
                 stands,
             ),
             Whose::LatestIn(folder) => self.all(
                 &format!(
-                    "{STANDING} WHERE EXISTS (
+                    "{STANDING} AND EXISTS (
                        SELECT 1 FROM visible_fact f WHERE f.conversation = c.id AND f.name = 'cwd'
                          AND (?1 = f.value OR f.value = '/'
                               OR substr(?1, 1, length(f.value) + 1) = f.value || '/'))

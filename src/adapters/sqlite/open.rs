@@ -38,7 +38,8 @@ pub struct SqliteStore {
     pub(super) path: PathBuf,
     pub(super) namespace: String,
     pub(super) source_ids: HashMap<(String, String), (i64, i64)>,
-    pub(super) conversation_ids: HashMap<String, i64>,
+    /// None for a key that has a tombstone.
+    pub(super) conversation_ids: HashMap<String, Option<i64>>,
 }
 
 impl SqliteStore {
@@ -109,7 +110,7 @@ fn configure(conn: &Connection) -> Result<(), StoreError> {
     }
     conn.execute_batch(
         "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
+         PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
     )
     .map_err(map)?;
     // Without it a statement whose plan might depend on a value is compiled again each time that

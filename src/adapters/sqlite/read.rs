@@ -9,7 +9,8 @@ use crate::base::ids;
 use crate::domain::capability::RuntimeCapabilities;
 use crate::ports::reader::{
     AdditiveRow, CapabilityRow, ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow,
-    HistoricalFindingRow, LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, UsageReports,
+    HistoricalFindingRow, LossRow, LostRow, QuarantineRow, Reader, Rows, SeenAt, SourceRow,
+    UsageReports,
 };
 use crate::ports::recorder::{KnownSource, StoreError};
 use rusqlite::{Params, Row};
@@ -47,6 +48,9 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_path'
      ORDER BY hearsay, first_us, value LIMIT 1) FROM conversation c ";
 
+/// Leaves out conversations `c` that are being forgotten.
+const STAYS: &str = "c.id NOT IN (SELECT conversation FROM going)";
+
 /// One sighting with what it states, before folding.
 struct Sighting {
     uid: Uuid,
@@ -61,8 +65,8 @@ impl Reader for SqliteStore {
     }
 
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError> {
-        let sql =
-            format!("{CONVERSATION}{LEFT_OUT} ORDER BY c.last_us IS NULL, c.last_us DESC, c.key");
+        let order = "c.last_us IS NULL, c.last_us DESC, c.key";
+        let sql = format!("{CONVERSATION}{LEFT_OUT} WHERE {STAYS} ORDER BY {order}");
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
     }
 
@@ -72,7 +76,8 @@ impl Reader for SqliteStore {
             .prepare_cached(
                 "SELECT e.conversation, s.text FROM event e JOIN sighting s ON s.event = e.id
                  JOIN source src ON src.id = s.source AND src.generation = s.generation
-                 WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL",
+                 WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
+                   AND e.conversation NOT IN (SELECT conversation FROM going)",
             )
             .map_err(map)?;
         let mut rows = statement.query([]).map_err(map)?;
@@ -88,14 +93,16 @@ impl Reader for SqliteStore {
             let sql = format!("{CONVERSATION}{LEFT_OUT} {}", super::imported::NAMED);
             return self.all(&sql, [word], conversation);
         }
-        let exact =
-            format!("{CONVERSATION}{LEFT_OUT} WHERE c.key = ?1 OR c.native_id = ?1 ORDER BY c.key");
+        let exact = format!(
+            "{CONVERSATION}{LEFT_OUT} WHERE (c.key = ?1 OR c.native_id = ?1) AND {STAYS} ORDER BY c.key"
+        );
         let found = self.all(&exact, [word], conversation)?;
         if !found.is_empty() || word.is_empty() {
             return Ok(found);
         }
         let prefix = format!(
-            "{CONVERSATION}{LEFT_OUT} WHERE substr(c.native_id, 1, length(?1)) = ?1 ORDER BY c.key LIMIT 20"
+            "{CONVERSATION}{LEFT_OUT} WHERE substr(c.native_id, 1, length(?1)) = ?1 AND {STAYS}
+             ORDER BY c.key LIMIT 20"
         );
         self.all(&prefix, [word], conversation)
     }
@@ -201,7 +208,8 @@ impl Reader for SqliteStore {
             "SELECT l.reason, l.detail, sum(l.count), c.key, src.path, min(l.at_us), max(l.at_us)
              FROM loss l JOIN source src ON src.id = l.source AND src.generation = l.generation
              LEFT JOIN conversation c ON c.id = l.conversation
-             WHERE ?1 IS NULL OR l.conversation = ?1
+             WHERE (?1 IS NULL OR l.conversation = ?1)
+               AND NOT EXISTS (SELECT 1 FROM going g WHERE g.conversation = l.conversation)
              GROUP BY l.reason, l.detail, l.conversation, src.path
              ORDER BY l.reason, 3 DESC, l.detail, src.path",
             [conversation],
@@ -225,6 +233,10 @@ impl Reader for SqliteStore {
 
     fn lost(&self, conversation: Option<i64>, reason: &str) -> Result<Vec<LostRow>, StoreError> {
         self.lost_places(conversation, reason)
+    }
+
+    fn sources_of(&self, conversation: i64) -> Result<Vec<SourceRow>, StoreError> {
+        self.sources_that_tell(conversation)
     }
 
     fn source(&self, name: &str) -> Result<Option<KnownSource>, StoreError> {

@@ -65,7 +65,8 @@ fn watermark_from_row(row: &Row<'_>) -> rusqlite::Result<Option<Watermark>> {
     }))
 }
 
-fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Digest>> {
+/// A hash column.
+pub(super) fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Digest>> {
     let bytes: Option<Vec<u8>> = row.get(column)?;
     Ok(bytes.and_then(|b| Digest::from_slice(&b)))
 }

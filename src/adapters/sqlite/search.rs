@@ -98,6 +98,7 @@ impl SqliteStore {
              WHERE (?2 IS NULL OR e.conversation = ?2) AND (?3 IS NULL OR c.provider = ?3)
                AND (?4 IS NULL OR e.order_us >= ?4) AND (?5 IS NULL OR e.order_us < ?5)
                AND (?6 IS NULL OR e.kind = ?6)
+               AND e.conversation NOT IN (SELECT conversation FROM going)
              LIMIT ?7"
         );
         // Several sightings can be of one event.

@@ -10,7 +10,7 @@ use rusqlite::params;
 use std::collections::BTreeSet;
 
 /// Tables whose rows belong to a generation of a source.
-const SWEPT: &[&str] = &[
+pub(super) const SWEPT: &[&str] = &[
     "sighting",
     "evidence",
     "claim",
@@ -70,6 +70,7 @@ impl Writer<'_> {
         for id in conversations {
             let gone = self.run(
                 "DELETE FROM conversation WHERE id = ?1
+                   AND id NOT IN (SELECT conversation FROM going)
                    AND NOT EXISTS (SELECT 1 FROM event WHERE conversation = ?1)
                    AND NOT EXISTS (SELECT 1 FROM evidence WHERE conversation = ?1)
                    AND NOT EXISTS (SELECT 1 FROM claim WHERE conversation = ?1)
@@ -83,7 +84,7 @@ impl Writer<'_> {
                 [id],
             )?;
             if gone {
-                self.conversations.retain(|_, held| held != id);
+                self.conversations.retain(|_, held| *held != Some(*id));
             }
         }
         Ok(())

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 const REPORTS: &str = "SELECT id, conversation, source, generation, epoch, sequence, scope,
     response_id, turn_id, model, input, cached_input, cache_write_input, output,
     reasoning_output, total, uncached_input, standing, floor, branch, at_us, copied_from, offset
-    FROM usage";
+    FROM usage WHERE conversation NOT IN (SELECT conversation FROM going)";
 
 /// Room made beforehand, at most.
 const ROWS_EXPECTED_MAX: usize = 1 << 20;
@@ -261,7 +261,7 @@ pub(super) fn places(conn: &Connection, rows: &[i64]) -> Result<Vec<(i64, SeenAt
 }
 
 /// A hash over what every source was read as: its generation, how far, and the chain of its lines.
-/// Hook streams have neither; their newest report stands for them.
+/// Hook streams have neither; their newest report stands for them. And what was forgotten counts.
 pub(super) fn stamp(conn: &Connection) -> rusqlite::Result<Digest> {
     let mut statement = conn.prepare_cached(
         "SELECT s.id, s.generation, s.offset, s.chain, s.decoder,
@@ -270,7 +270,8 @@ pub(super) fn stamp(conn: &Connection) -> rusqlite::Result<Digest> {
          FROM source s ORDER BY s.id",
     )?;
     let mut rows = statement.query([])?;
-    let mut told = Vec::new();
+    let forgotten: i64 = conn.query_row("SELECT count(*) FROM forgotten", [], |row| row.get(0))?;
+    let mut told = forgotten.to_le_bytes().to_vec();
     while let Some(row) = rows.next()? {
         for column in [0, 1, 2, 5] {
             let number: Option<i64> = row.get(column)?;

@@ -2,19 +2,23 @@
 //!
 //! Sources and their watermarks are kept here; `writer` makes the rows of a batch.
 
+use super::forget;
 use super::open::{SqliteStore, map};
-use super::rows::{KNOWN_SOURCE, known_source};
+use super::rows::{KNOWN_SOURCE, digest, known_source};
 use super::writer::Writer;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
-    Appended, Batch, Expect, KnownSource, Recorder, SegmentPosition, SourceMove, SourceSpec,
-    StoreError, Watermark,
+    Appended, Batch, Expect, ForgottenFiles, KnownSource, Recorder, SegmentPosition, SourceMove,
+    SourceSpec, StoreError, Watermark,
 };
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
+
+/// Among what was ignored of a source: records of forgotten conversations.
+const FORGOTTEN: &str = "forgotten";
 
 impl Recorder for SqliteStore {
     fn namespace(&self) -> &str {
@@ -28,6 +32,18 @@ impl Recorder for SqliteStore {
             .map_err(map)?;
         let rows = statement.query_map([], known_source).map_err(map)?;
         rows.collect::<Result<_, _>>().map_err(map)
+    }
+
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError> {
+        let sql = "SELECT path_hash, head_bytes, head_hash FROM forgotten_source";
+        let rows = self.all(sql, [], |row| {
+            let head = (row.get::<_, i64>(1)?.cast_unsigned(), digest(row, 2)?);
+            Ok((digest(row, 0)?, head))
+        })?;
+        let known = |(path, (bytes, head)): (Option<Digest>, (u64, Option<Digest>))| {
+            Some((path?, head.map(|head| (bytes, head))))
+        };
+        Ok(rows.into_iter().filter_map(known).collect())
     }
 
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {
@@ -46,13 +62,7 @@ impl Recorder for SqliteStore {
         batches: &[Batch],
         position: Option<&SegmentPosition>,
     ) -> Result<Appended, StoreError> {
-        let result = self.append_inner(batches, position);
-        if result.is_err() {
-            // Ids handed out by a transaction that was rolled back are not to be trusted.
-            self.source_ids.clear();
-            self.conversation_ids.clear();
-        }
-        result
+        self.append_inner(batches, position)
     }
 
     fn segment_offset(&mut self, segment: &str) -> Result<u64, StoreError> {
@@ -74,13 +84,17 @@ impl Recorder for SqliteStore {
     }
 
     fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError> {
-        self.conn
-            .execute(
+        let tx =
+            self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        // Worked out from rows that were forgotten meanwhile, it would bring them back.
+        if super::usage::stamp(&tx).map_err(map)? == *stamp {
+            tx.execute(
                 "INSERT OR REPLACE INTO derived (name, stamp, value) VALUES (?1, ?2, ?3)",
                 params![name, stamp.as_bytes(), value],
             )
-            .map_err(map)
-            .map(|_| ())
+            .map_err(map)?;
+        }
+        tx.commit().map_err(map)
     }
 
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError> {
@@ -147,6 +161,12 @@ impl Recorder for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Ids hold for one transaction: another process can forget what they stand for.
+    fn let_go_of_ids(&mut self) {
+        self.source_ids.clear();
+        self.conversation_ids.clear();
+    }
+
     fn append_inner(
         &mut self,
         batches: &[Batch],
@@ -154,6 +174,7 @@ impl SqliteStore {
     ) -> Result<Appended, StoreError> {
         let mut begun = Instant::now();
         let mut appended = Appended::default();
+        self.let_go_of_ids();
         let mut tx =
             self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
         for (index, batch) in batches.iter().enumerate() {
@@ -162,6 +183,7 @@ impl SqliteStore {
                 // Between two batches the lock is given to whoever waits for it.
                 tx.commit().map_err(map)?;
                 begun = Instant::now();
+                self.let_go_of_ids();
                 tx = self
                     .conn
                     .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -201,10 +223,25 @@ impl SqliteStore {
             }
             appended.inserted += writer.appended.inserted;
             appended.known += writer.appended.known;
+            let dropped = writer.appended.forgotten;
+            save_ignored(&tx, source, batch, dropped.total())?;
             if let Some(mark) = &batch.watermark {
-                save_watermark(&tx, source, &batch.source, mark)?;
+                let only_forgotten = mark.complete && !dropped.is_empty();
+                if only_forgotten && !forget::tells_of_anything(&tx, source)? {
+                    forget::retire(&tx, source, Some(mark))?;
+                    self.source_ids.remove(&source_key(&batch.source));
+                } else {
+                    let keeps = !forget::remembers_forgotten(
+                        &tx,
+                        &self.namespace,
+                        &batch.source.provider,
+                        &mark.state,
+                    )?;
+                    let state = keeps.then(|| mark.state.to_string());
+                    save_watermark(&tx, source, &batch.source, mark, state)?;
+                }
             }
-            save_ignored(&tx, source, batch)?;
+            appended.forgotten.merge(&dropped);
         }
         if let Some(position) = position {
             tx.prepare_cached(
@@ -290,12 +327,16 @@ fn save_watermark(
     source: i64,
     spec: &SourceSpec,
     mark: &Watermark,
+    decoder_state: Option<String>,
 ) -> Result<(), StoreError> {
     let state = if spec.format.is_empty() { "not_recognised" } else { "active" };
+    // What a decoder remembers of a forgotten conversation is content: without a state the source
+    // is read again from the start when it grows.
     tx.prepare_cached(
         "UPDATE source SET format = ?16, provider = ?17, state = ?2, device = ?3, inode = ?4, size = ?5, modified_ns = ?6,
            changed_ns = ?7, offset = ?8, lines = ?9, chain = ?10, head_hash = ?11,
-           tail_hash = ?12, decoder = ?13, decoder_state = ?14, complete = ?15,
+           tail_hash = ?12, decoder = ?13, complete = ?15,
+           decoder_state = iif(json_extract(ignored, '$.forgotten') > 0, NULL, ?14),
            settled = ?18
          WHERE id = ?1",
     )
@@ -314,7 +355,7 @@ fn save_watermark(
             mark.windows.as_ref().map(|w| w.head.as_bytes()),
             mark.windows.as_ref().map(|w| w.tail.as_bytes()),
             mark.decoder,
-            mark.state.to_string(),
+            decoder_state,
             mark.complete,
             spec.format,
             spec.provider,
@@ -325,8 +366,13 @@ fn save_watermark(
     .map(|_| ())
 }
 
-fn save_ignored(tx: &Transaction<'_>, source: i64, batch: &Batch) -> Result<(), StoreError> {
-    if batch.ignored.is_empty() {
+fn save_ignored(
+    tx: &Transaction<'_>,
+    source: i64,
+    batch: &Batch,
+    forgotten: u64,
+) -> Result<(), StoreError> {
+    if batch.ignored.is_empty() && forgotten == 0 {
         return Ok(());
     }
     let held: String = tx
@@ -335,6 +381,9 @@ fn save_ignored(tx: &Transaction<'_>, source: i64, batch: &Batch) -> Result<(), 
         .map_err(map)?;
     let mut tally: crate::domain::record::Tally = serde_json::from_str(&held).unwrap_or_default();
     tally.merge(&batch.ignored);
+    if forgotten > 0 {
+        tally.add(FORGOTTEN, forgotten);
+    }
     let text = serde_json::to_string(&tally).map_err(other)?;
     tx.prepare_cached("UPDATE source SET ignored = ?2 WHERE id = ?1")
         .and_then(|mut s| s.execute(params![source, text]))

@@ -13,8 +13,8 @@ use crate::base::time::Micros;
 use crate::domain::event::EventKind;
 use crate::domain::loss::LossReason;
 use crate::domain::record::{
-    Body, CapabilityRecord, ClaimRecord, ConversationRef, EventRecord, EvidenceRecord, Ingress,
-    LossRecord, Sealed, UsageRecord,
+    Body, CapabilityRecord, ClaimRecord, EventRecord, EvidenceRecord, Ingress, LossRecord, Sealed,
+    UsageRecord,
 };
 use crate::domain::usage::Floor;
 use crate::ports::recorder::{Appended, StoreError};
@@ -35,7 +35,7 @@ type Fact = (i64, &'static str, String);
 /// One transaction's view: where its rows go and what they add up to.
 pub(super) struct Writer<'a> {
     pub(super) tx: &'a Transaction<'a>,
-    pub(super) conversations: &'a mut HashMap<String, i64>,
+    pub(super) conversations: &'a mut HashMap<String, Option<i64>>,
     pub(super) deltas: HashMap<i64, Delta>,
     /// Facts of this batch with the first and last time that they held: many records repeat them.
     facts: HashMap<Fact, (i64, i64)>,
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
     /// A writer for one batch of one source.
     pub(super) fn new(
         tx: &'a Transaction<'a>,
-        conversations: &'a mut HashMap<String, i64>,
+        conversations: &'a mut HashMap<String, Option<i64>>,
         source: i64,
         generation: i64,
         ingress: &'a str,
@@ -64,7 +64,13 @@ impl<'a> Writer<'a> {
     /// Stores one record.
     pub(super) fn record(&mut self, sealed: &Sealed) -> Result<(), StoreError> {
         let conversation = match &sealed.conversation {
-            Some(conversation) => Some(self.conversation(conversation)?),
+            Some(conversation) => match self.conversation(conversation)? {
+                Some(id) if !self.leaves_with_parent(sealed, conversation, id)? => Some(id),
+                _ => {
+                    self.count_forgotten(conversation);
+                    return Ok(());
+                }
+            },
             None => None,
         };
         let added = match (&sealed.body, conversation) {
@@ -154,23 +160,6 @@ impl<'a> Writer<'a> {
         let changed =
             self.tx.prepare_cached(sql).and_then(|mut s| s.execute(values)).map_err(map)?;
         Ok(changed > 0)
-    }
-
-    fn conversation(&mut self, wanted: &ConversationRef) -> Result<i64, StoreError> {
-        if let Some(id) = self.conversations.get(&wanted.key) {
-            return Ok(*id);
-        }
-        self.run(
-            "INSERT OR IGNORE INTO conversation (key, provider, native_id) VALUES (?1, ?2, ?3)",
-            params![wanted.key, wanted.provider, wanted.native_id],
-        )?;
-        let id = self
-            .tx
-            .prepare_cached("SELECT id FROM conversation WHERE key = ?1")
-            .and_then(|mut s| s.query_row([&wanted.key], |r| r.get(0)))
-            .map_err(map)?;
-        self.conversations.insert(wanted.key.clone(), id);
-        Ok(id)
     }
 
     fn event(

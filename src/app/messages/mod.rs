@@ -294,8 +294,7 @@ impl Import<'_> {
         };
         let batch = Batch::of(source, std::mem::take(&mut self.pending), Ingress::Messages);
         let appended = self.recorder.append(&[batch], None)?;
-        self.done.appended.inserted += appended.inserted;
-        self.done.appended.known += appended.known;
+        self.done.appended.add(&appended);
         Ok(())
     }
 

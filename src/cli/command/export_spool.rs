@@ -2,6 +2,7 @@
 
 use crate::app::export::{Export, Exported, Wire};
 use crate::app::lookup;
+use crate::base::text::path_name;
 use crate::cli::args::{ExportArgs, WireArg};
 use crate::cli::exit::Exit;
 use crate::cli::parts::Parts;
@@ -11,7 +12,7 @@ use serde_json::json;
 
 /// Writes a spool.
 pub(super) fn run(args: &ExportArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
-    let store = parts.store(false, None, &|text| ui.note(text)).context("cannot export")?;
+    let mut store = parts.store(false, None, &|text| ui.note(text)).context("cannot export")?;
     let reader = store.reader();
     let mut unreadable = Vec::new();
     let conversations = match &args.session {
@@ -36,6 +37,13 @@ pub(super) fn run(args: &ExportArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         export.conversation(conversation).context("cannot read the store")?;
     }
     let done = export.finish().context("cannot write the manifest")?;
+    drop(spool);
+    // So that `forget` can name what is there.
+    let ids: Vec<i64> = conversations.iter().map(|row| row.id).collect();
+    let noted = store.forgetter().note_export(&ids, &path_name(&out), parts.clock.now());
+    if let Err(error) = noted {
+        ui.note(&format!("the store does not know of this export: {error}"));
+    }
     if ui.json {
         ui.json(&json!({
             "out": out, "written": done.written, "unchanged": done.unchanged,

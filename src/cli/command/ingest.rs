@@ -1,7 +1,7 @@
 //! `fornax ingest`.
 
 use crate::app::identifiers::source_name;
-use crate::app::ingest::{Ingest, Progress, Summary};
+use crate::app::ingest::{FORGOTTEN_FILE, Ingest, Progress, Summary};
 use crate::app::messages::{self, Imported, legacy};
 use crate::app::resume::ReadOptions;
 use crate::base::limits::LINE_BYTES_MAX;
@@ -43,6 +43,7 @@ pub(super) fn run(args: &IngestArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
             deep: args.deep,
         },
         workers: args.jobs.unwrap_or(parts.environment.cores),
+        pruning: parts.pruning(),
         progress: &move |progress| match progress {
             Progress::Planned { bytes, .. } => {
                 ticking.set_length(bytes);
@@ -135,8 +136,9 @@ fn run_messages(args: &IngestArgs, from: &Path, parts: &Parts, ui: &mut Ui) -> R
 fn exit_code(args: &IngestArgs, files: &dyn Files, roots: &[PathBuf], summary: &Summary) -> u8 {
     let all_files = !args.paths.is_empty()
         && roots.iter().all(|r| files.stat(r).is_ok_and(|s| s.kind == FileKind::File));
-    let empty = summary.skipped.0.get("empty file").copied().unwrap_or_default();
-    let foreign = summary.not_recognised + summary.skipped.total() - empty;
+    let skipped = |reason: &str| summary.skipped.0.get(reason).copied().unwrap_or_default();
+    let left = skipped("empty file") + skipped(FORGOTTEN_FILE);
+    let foreign = summary.not_recognised + summary.skipped.total() - left;
     if all_files && summary.sources == 0 && summary.unchanged == 0 && foreign > 0 { 65 } else { 0 }
 }
 
@@ -173,7 +175,10 @@ fn as_json(summary: &Summary, took: Duration) -> serde_json::Value {
         "not_recognised": summary.not_recognised,
         "unreadable": summary.unreadable,
         "missing": summary.missing,
-        "stored": { "inserted": summary.appended.inserted, "known": summary.appended.known },
+        "stored": {
+            "inserted": summary.appended.inserted, "known": summary.appended.known,
+            "forgotten": summary.appended.forgotten.total(),
+        },
     })
 }
 
@@ -194,6 +199,7 @@ fn print(summary: &Summary, took: Duration, ui: &mut Ui) -> Result<()> {
         (read.quarantined, "lines that do not parse are in quarantine (`fornax losses`)"),
         (summary.not_recognised, "files are no history that fornax knows"),
         (summary.unreadable, "files or folders could not be read"),
+        (summary.appended.forgotten.total(), "records of forgotten conversations were not stored"),
         (summary.missing, "earlier files are gone; what was recorded of them stays"),
     ] {
         if count > 0 {

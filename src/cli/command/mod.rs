@@ -2,7 +2,9 @@
 
 mod conformance;
 mod export_spool;
+mod forget;
 mod full;
+mod gc;
 mod ingest;
 mod losses;
 mod losses_recheck;
@@ -41,6 +43,8 @@ pub fn run(cli: &Cli, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         Command::Search(args) => search::run(args, parts, ui)?,
         Command::Usage(args) => usage::run(args, parts, ui)?,
         Command::Losses(args) => losses::run(args, parts, ui)?,
+        Command::Forget(args) => forget::run(args, parts, ui)?,
+        Command::Gc(args) => gc::run(args, parts, ui)?,
         Command::Conformance(args) => conformance::run(args, cli.common.json, parts)?,
     };
     ui.flush()?;

@@ -21,7 +21,7 @@ use crate::cli::wrap;
 use crate::domain::loss::LossReason;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, HistoricalFindingRow, LossRow,
-    Reader,
+    Reader, SourceRow,
 };
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -42,6 +42,7 @@ struct Story {
     /// Verdicts of an earlier program, from an import.
     history: Vec<HistoricalFindingRow>,
     failed: Vec<FailedRow>,
+    sources: Vec<SourceRow>,
     /// With `--full`: what was cut, whole.
     full: Option<FullTexts>,
 }
@@ -66,6 +67,7 @@ pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         head(&story.conversation, ui)?;
         tell(&story, &page, &outline, ui)?;
         summary::print(&outline, story.conversation.cwd.as_deref(), ui)?;
+        summary::gone(&story.sources, ui)?;
         tail(&story, ui)?;
         let (cut, present) = full::count(parts, store.reader(), story.conversation.id)?;
         if cut > 0 && !args.full {
@@ -88,6 +90,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
     let claims = reader.claims(conversation.id)?;
     let checks = check(reader, &conversation, Trust::BuiltIn)?;
     let losses = reader.losses(Some(conversation.id))?;
+    let sources = reader.sources_of(conversation.id)?;
     let history = reader.historical_findings(conversation.id)?;
     let failed = [events.failed, evidence.failed, claims.failed, history.failed].concat();
     Ok(Story {
@@ -99,6 +102,7 @@ fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
         losses,
         history: history.rows,
         failed,
+        sources,
         full: None,
     })
 }
@@ -278,6 +282,7 @@ fn as_json(story: &Story) -> Value {
         "historical_findings": story.history,
         "losses": losses,
         "failed": story.failed,
+        "sources": story.sources,
     })
 }
 

@@ -50,6 +50,9 @@ pub(super) fn run(args: &TailArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
             pace.watch(wake.as_mut(), parts.files.as_ref());
         }
         if let Some(look) = look {
+            if matches!(look, Look::Everywhere) {
+                follow.prunes(parts.pruning());
+            }
             step(&mut follow, look, store.as_mut(), wake.as_ref(), &mut told, ui)?;
         }
         if args.latest && follow.is_empty() {

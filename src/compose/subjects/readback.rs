@@ -8,8 +8,10 @@
 use crate::adapters::agents::claude::ClaudeFamily;
 use crate::adapters::files::FsFiles;
 use crate::adapters::sqlite::{OpenOptions, SqliteStore};
+use crate::adapters::system_clock::SystemClock;
 use crate::app::ingest::Ingest;
 use crate::app::prepare::shown_text;
+use crate::app::pruning::Pruning;
 use crate::app::readback::{ReadBack, ReadError};
 use crate::app::resume::ReadOptions;
 use crate::base::limits::LINE_BYTES_MAX;
@@ -18,6 +20,8 @@ use crate::domain::locator::Locator;
 use crate::domain::outcome::{Message, NormalizationOutcome};
 use crate::domain::record::Ingress;
 use crate::ports::agent::AgentFamily;
+use crate::ports::agent::PruneRule;
+use crate::ports::clock::Clock as _;
 use crate::ports::files::{FileStat, Files, Met};
 use crate::ports::reader::{EventRow, Reader as _};
 use crate::ports::recorder::{Batch, Recorder as _, SourceSpec};
@@ -29,6 +33,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 const FORMAT: &str = "claude_transcript";
 
@@ -63,6 +68,8 @@ impl StoreAndFiles {
     }
 
     fn ingest(&mut self) -> Result<(), String> {
+        // Its agent deletes whatever is there at once.
+        let rule = PruneRule { folder: self.folder.join("in"), after: Duration::ZERO };
         let store = self.store.as_mut().map_err(|error| error.clone())?;
         let read = ReadOptions { namespace: "local", line_cap: LINE_BYTES_MAX, deep: false };
         let ingest = Ingest {
@@ -71,6 +78,7 @@ impl StoreAndFiles {
             roots: vec![self.folder.join("in")],
             read,
             workers: 1,
+            pruning: Pruning::new(SystemClock.now(), vec![rule]),
             progress: &|_| {},
         };
         ingest.run(store).map(|_| ()).map_err(text)

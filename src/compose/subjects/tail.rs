@@ -12,6 +12,7 @@ use crate::adapters::files::FsFiles;
 use crate::adapters::sqlite::{OpenOptions, SqliteStore};
 use crate::app::follow::{Follow, Look, Road, Scope};
 use crate::app::ingest::{Ingest, Summary};
+use crate::app::pruning::Pruning;
 use crate::app::resume::ReadOptions;
 use crate::conformance::decoding::Observation;
 use crate::conformance::process::Scratch;
@@ -102,6 +103,7 @@ impl StoredTail {
             roots: vec![ask.path],
             read: OPTIONS,
             workers: 1,
+            pruning: Pruning::default(),
             progress: &|_| {},
         };
         let mut tee = Tee::new(&mut self.store, ask.halt);

@@ -4,7 +4,7 @@ use crate::base::hash::Digest;
 use crate::conformance::tailing::Halt;
 use crate::domain::record::Sealed;
 use crate::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
+    Appended, Batch, ForgottenFiles, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
 };
 use serde_json::Value;
 
@@ -48,6 +48,10 @@ impl Recorder for Tee<'_> {
         self.store.sources()
     }
 
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError> {
+        self.store.forgotten_files()
+    }
+
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {
         self.store.source_state(id)
     }
@@ -68,8 +72,7 @@ impl Recorder for Tee<'_> {
                 return Err(self.end());
             }
             let appended = self.store.append(std::slice::from_ref(batch), position)?;
-            total.inserted += appended.inserted;
-            total.known += appended.known;
+            total.add(&appended);
             total.overtaken.extend(appended.overtaken.iter().map(|_| index));
         }
         Ok(total)

@@ -16,6 +16,7 @@ use fornax::adapters::files::FsFiles;
 use fornax::adapters::sqlite::{OpenOptions, SqliteStore};
 use fornax::app::follow::{Follow, Look, Road, Scope};
 use fornax::app::ingest::Ingest;
+use fornax::app::pruning::Pruning;
 use fornax::app::resume::ReadOptions;
 use fornax::ports::agent::AgentFamily;
 use fornax::ports::files::Files;
@@ -114,6 +115,7 @@ impl World {
                         roots: roots.clone(),
                         read: options,
                         workers: 2,
+                        pruning: Pruning::default(),
                         progress: &|_| {},
                     };
                     ingest.run(&mut store).unwrap();

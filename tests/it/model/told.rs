@@ -4,7 +4,7 @@ use super::disk::Disk;
 use fornax::adapters::sqlite::SqliteStore;
 use fornax::base::hash::Digest;
 use fornax::ports::recorder::{
-    Appended, Batch, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
+    Appended, Batch, ForgottenFiles, KnownSource, Recorder, SegmentPosition, SourceMove, StoreError,
 };
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -94,6 +94,10 @@ impl Recorder for Dying<'_> {
 
     fn sources(&mut self) -> Result<Vec<KnownSource>, StoreError> {
         self.inner.sources()
+    }
+
+    fn forgotten_files(&mut self) -> Result<ForgottenFiles, StoreError> {
+        self.inner.forgotten_files()
     }
 
     fn source_state(&mut self, id: i64) -> Result<Value, StoreError> {

@@ -12,6 +12,7 @@ mod evidence;
 mod git;
 mod hook;
 mod prompt;
+mod prune;
 mod recognise;
 mod select;
 mod slim;
@@ -33,8 +34,11 @@ use crate::domain::capability::{
 };
 use crate::domain::provider::Provider;
 use crate::domain::selector::{Selected, Selector};
-use crate::ports::agent::{AgentAdapter, AgentFamily, Homes, SourceFormat, SourceSample, TurnStop};
+use crate::ports::agent::{
+    AgentAdapter, AgentFamily, Homes, PruneRule, SourceFormat, SourceSample, TurnStop,
+};
 use serde_json::{Value, json};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of this translation; stored beside what it made.
@@ -99,6 +103,14 @@ impl AgentFamily for ClaudeFamily {
 
     fn roots(&self, homes: &Homes<'_>) -> Vec<PathBuf> {
         recognise::roots(homes)
+    }
+
+    fn prunes(
+        &self,
+        homes: &Homes<'_>,
+        read: &dyn Fn(&Path) -> io::Result<String>,
+    ) -> Vec<PruneRule> {
+        prune::rules(recognise::roots(homes), read)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cli::story::below;
 use crate::cli::ui::Ui;
 use crate::cli::wrap;
 use crate::domain::payload::{VcsOperationKind, VcsOutcome};
-use crate::ports::reader::{ConversationRow, EventRow, EvidenceRow};
+use crate::ports::reader::{ConversationRow, EventRow, EvidenceRow, SourceRow};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -40,6 +40,19 @@ pub(super) fn print(outline: &Outline, cwd: Option<&str>, ui: &mut Ui) -> Result
     }
     for line in lines {
         ui.line(&wrap::cut(&line, width))?;
+    }
+    Ok(())
+}
+
+/// Says which of the conversation's files are not there any more.
+pub(super) fn gone(sources: &[SourceRow], ui: &mut Ui) -> Result<()> {
+    for source in sources {
+        let what = match source.state.as_str() {
+            "pruned" => "deleted by its agent, as old ones are",
+            "missing" => "gone",
+            _ => continue,
+        };
+        ui.line(&format!("{what}; what was recorded stays: {}", one_line(&source.source)))?;
     }
     Ok(())
 }
