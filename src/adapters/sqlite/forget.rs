@@ -39,8 +39,9 @@ const BY_CONVERSATION: [&str; 13] = [
     "historical_finding",
 ];
 
-/// Those of them that have no row numbers; they are small.
-const WITHOUT_ROWID: [&str; 6] = ["fact", "capability", "lineage", "exported", "gated", "alias"];
+/// Those of them whose rows have no id of their own; they are small.
+const WITHOUT_ID: [&str; 7] =
+    ["fact", "capability", "lineage", "exported", "judged", "gated", "alias"];
 
 /// Longer strings in a decoder's state are texts and no native ids.
 const NAME_BYTES_MAX: usize = 1024;
@@ -292,7 +293,7 @@ impl SqliteStore {
         }
         tx.commit().map_err(map)?;
         self.in_short_steps(|tx| remove_events(tx, id))?;
-        for table in BY_CONVERSATION.iter().filter(|table| !WITHOUT_ROWID.contains(table)) {
+        for table in BY_CONVERSATION.iter().filter(|table| !WITHOUT_ID.contains(table)) {
             let sql = format!(
                 "DELETE FROM {table} WHERE id IN
                    (SELECT id FROM {table} WHERE conversation = ?1 LIMIT ?2)"
@@ -300,7 +301,7 @@ impl SqliteStore {
             self.in_short_steps(|tx| run(tx, &sql, [id, STEP_ROWS]))?;
         }
         let tx = self.begin()?;
-        for table in WITHOUT_ROWID {
+        for table in WITHOUT_ID {
             run(&tx, &format!("DELETE FROM {table} WHERE conversation = ?1"), [id])?;
         }
         run(&tx, "DELETE FROM conversation WHERE id = ?1", [id])?;
