@@ -3,6 +3,7 @@
 pub mod delivery;
 pub mod drain;
 pub mod export;
+mod file_writes;
 pub mod follow;
 pub mod full;
 pub mod histories;

@@ -11,12 +11,15 @@ mod context;
 mod counts;
 #[rustfmt::skip] // Tables of words, packed.
 mod lexicon;
+mod object;
 mod subject;
 mod test_result;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod voices;
+
+pub use object::Object;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +44,9 @@ pub struct ClaimSentence {
     pub counts: Option<Counts>,
     /// Whether the claim is about everything or about a named part.
     pub scope: Scope,
+    /// What the claim names.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub object: Object,
 }
 
 /// What a claim is about. An open tag: an unknown spelling is kept as it came.
@@ -175,6 +181,11 @@ pub fn extract(text: &str) -> Vec<ClaimSentence> {
     found
 }
 
+/// The claim about `subject` (a tag) in a sentence that was found before.
+pub fn reread(sentence: &str, subject: &str) -> Option<ClaimSentence> {
+    extract(sentence).into_iter().find(|claim| claim.subject.as_str() == subject)
+}
+
 fn claim_in(block: &blocks::Block<'_>, sentence: &[tokens::Token<'_>]) -> Option<ClaimSentence> {
     let (start, end) = (sentence.first()?.start, sentence.last()?.end);
     let text = block.text.get(start..end)?;
@@ -192,5 +203,6 @@ fn claim_in(block: &blocks::Block<'_>, sentence: &[tokens::Token<'_>]) -> Option
         polarity: reading.polarity,
         counts: (!reading.counts.is_empty()).then_some(reading.counts),
         scope: reading.scope,
+        object: Object::default(),
     })
 }

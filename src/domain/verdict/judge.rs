@@ -9,7 +9,7 @@ use super::{ClaimCase, Edit, Finding, Reason, ShellRun, Situation, TEST_RESULT_V
 use crate::base::ids;
 use crate::base::text::{one_line, shorten};
 use crate::domain::capability::SignalAvailability;
-use crate::domain::claims::{self, ClaimSentence, Polarity, Scope as ClaimScope};
+use crate::domain::claims::{ClaimSentence, Polarity, Scope as ClaimScope, Subject};
 use crate::domain::command::{
     Scope, StatusReach, TestRun, may_change_files, only_looks, test_runs,
 };
@@ -59,9 +59,8 @@ fn decide<'a>(
     situation: &'a Situation,
     test_runs: &[Candidate<'a>],
 ) -> Decision<'a> {
-    let said =
-        claims::extract(&claim.text).into_iter().find(|s| s.subject.as_str() == "test_result");
-    let Some(said) = said.filter(|_| claim.subject == "test_result") else {
+    let said = claim.reading.as_ref().filter(|s| s.subject == Subject::TestResult);
+    let Some(said) = said else {
         let text = format!("no verifier for claims about {}", one_line(&claim.subject));
         return (Verdict::Unavailable, Reason::NoVerifier, text, None);
     };
@@ -75,7 +74,7 @@ fn decide<'a>(
     let Some(latest) = own.or_else(|| candidates.last()) else {
         return nothing_ran(situation);
     };
-    let mut answer = weigh(&said, claim, latest, situation);
+    let mut answer = weigh(said, claim, latest, situation);
     if own.is_none() && matches!(answer.0, Verdict::Verified | Verdict::Contradicted) {
         answer = (
             Verdict::Review,

@@ -11,7 +11,7 @@ mod situation;
 mod tests;
 
 pub use judge::judge;
-pub use situation::{ClaimCase, Edit, ShellRun, Situation, Unseen};
+pub use situation::{ClaimCase, Edit, FileChange, FileWrite, ShellRun, Situation, Unseen};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
