@@ -3,11 +3,11 @@
 //! Gathers what the pure verifier needs from the store: runs, edits and claims in the order in
 //! which they were seen. Nothing is decided here.
 
-use crate::domain::claims;
+use super::file_writes;
 use crate::domain::capability::{SignalAvailability, SignalClass};
+use crate::domain::claims;
 use crate::domain::command::CommandText;
 use crate::domain::event::{EventKind, Outcome};
-use super::file_writes;
 use crate::domain::record::Ingress;
 use crate::domain::verdict::{
     ClaimCase, Edit, Finding, Reason, ShellRun, Situation, Unseen, Verdict, judge,
