@@ -64,7 +64,7 @@ impl<'a> Spelled<'_, 'a> {
         let hex = name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let digits = name.bytes().any(|byte| byte.is_ascii_digit());
         let letters = name.bytes().any(|byte| byte.is_ascii_alphabetic());
-        let mixed = digits && letters || self.is_code(at) && digits;
+        let mixed = digits && (letters || self.is_code(at));
         ((7..=64).contains(&name.len()) && hex && mixed).then(|| name.to_ascii_lowercase())
     }
 

@@ -156,15 +156,13 @@ fn removed(claim: &ClaimCase, path: &str, programs: &[Programs<'_>]) -> Option<A
         let run = p.run;
         let literal = run.outcome == Outcome::Ok && run.trusted && !run.heuristic;
         if removes && literal && own_turn(claim, run.turn.as_ref(), run.order) {
-            let forced = p
-                .invocations
-                .iter()
-                .any(|i| i.words.iter().any(|w| w.starts_with("-") && w.contains('f')));
-            let (verdict, reason) = match () {
-                // `rm -f` succeeds for a file that was never there, which is gone all the same.
-                () if !later.is_empty() => (Verdict::Review, Reason::WorkAfterRun),
-                () if run.exit_code == Some(0) || forced => (Verdict::Verified, Reason::ExitZero),
-                () => (Verdict::Verified, Reason::HostReportedSuccess),
+            // `rm -f` succeeds for a file that was never there, which is gone all the same.
+            let (verdict, reason) = if !later.is_empty() {
+                (Verdict::Review, Reason::WorkAfterRun)
+            } else if run.exit_code == Some(0) {
+                (Verdict::Verified, Reason::ExitZero)
+            } else {
+                (Verdict::Verified, Reason::HostReportedSuccess)
             };
             return Some(Answer::of_run(verdict, reason, told(run), run));
         }

@@ -53,6 +53,7 @@ pub struct Edit {
 /// A call of a tool that writes a file.
 #[derive(Debug, Clone)]
 pub struct FileWrite {
+    /// As the agent names it.
     pub path: String,
     /// Whether the file is known to have been absent before or to be absent after.
     pub change: FileChange,
@@ -70,7 +71,9 @@ pub struct FileWrite {
 /// What a write does to a file, as far as its record tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileChange {
+    /// The record shows a new file.
     Created,
+    /// The record shows that the file went.
     Deleted,
     /// Written; whether it was there before is not told.
     Written,
