@@ -162,3 +162,10 @@ fn check(name: &str, file: &str, at_least: usize) {
 fn every_labelled_session_of_deeds_gets_its_verdict_and_reason() {
     check("sessions of deeds", DEEDS, 100);
 }
+
+const COMMANDS: &str = include_str!("../../../fixtures/claims/sessions_commands.jsonl");
+
+#[test]
+fn every_labelled_session_of_commands_gets_its_verdict() {
+    check("sessions of commands", COMMANDS, 60);
+}
