@@ -3,6 +3,7 @@
 pub mod delivery;
 pub mod drain;
 pub mod export;
+mod file_writes;
 pub mod follow;
 pub mod forget;
 pub mod full;

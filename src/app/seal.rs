@@ -7,7 +7,7 @@ use crate::base::hash::Digest;
 use crate::base::ids;
 use crate::base::json::JsonText;
 use crate::base::time::Micros;
-use crate::domain::claims;
+use crate::domain::claims::{self, ClaimSentence, Subject};
 use crate::domain::envelope::{ContentClass, ExtensionEnvelope};
 use crate::domain::event::{ClockSource, EventDraft, EventKind, NativeId};
 use crate::domain::evidence::EvidenceDraft;
@@ -260,12 +260,7 @@ impl Sealer {
         claims::extract(text)
             .into_iter()
             .map(|found| ClaimRecord {
-                id: ids::derive(&[
-                    &conversation.key,
-                    "claim",
-                    turn,
-                    &Digest::of(found.text.as_bytes()).short_hex(),
-                ]),
+                id: claim_id(&conversation.key, turn, &found),
                 event_id,
                 turn_id: draft.turn_id.clone(),
                 subject: found.subject.as_str().to_owned(),
@@ -406,6 +401,17 @@ fn stated_time(message: &Message) -> Option<&str> {
         Message::Turn(draft) => draft.observed_at.as_deref(),
         Message::Capabilities(_) | Message::Lineage(_) | Message::Loss(_) => None,
     }
+}
+
+/// A claim is its sentence within its turn; what a sentence claims beside a test result is told
+/// apart by its subject.
+fn claim_id(conversation: &str, turn: &str, found: &ClaimSentence) -> Uuid {
+    let sentence = Digest::of(found.text.as_bytes()).short_hex();
+    let mut parts = vec![conversation, "claim", turn, sentence.as_str()];
+    if found.subject != Subject::TestResult {
+        parts.push(found.subject.as_str());
+    }
+    ids::derive(&parts)
 }
 
 /// Event kinds whose text is the agent's own words.

@@ -3,7 +3,9 @@
 //! Gathers what the pure verifier needs from the store: runs, edits and claims in the order in
 //! which they were seen. Nothing is decided here.
 
+use super::file_writes;
 use crate::domain::capability::{SignalAvailability, SignalClass};
+use crate::domain::claims;
 use crate::domain::command::CommandText;
 use crate::domain::event::{EventKind, Outcome};
 use crate::domain::record::Ingress;
@@ -74,6 +76,7 @@ pub fn check(
     let situation = Situation {
         runs: runs(&events.rows, &evidence.rows, &order, trust),
         edits: edits(&evidence.rows, &order),
+        writes: file_writes::read(&events.rows, &evidence.rows, &order, |way| trust.covers(way)),
         unseen: unseen(&events.rows, &order),
         cwd: conversation.cwd.clone(),
         process_result,
@@ -93,6 +96,7 @@ pub fn check(
                 id: claim.id,
                 text: claim.text.clone(),
                 subject: claim.subject.clone(),
+                reading: claims::reread(&claim.text, &claim.subject),
                 turn: claim.turn_id.clone(),
                 turn_from: prompts.get(..before).and_then(<[i64]>::last).copied().unwrap_or(0),
                 order: at,

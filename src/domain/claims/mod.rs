@@ -7,16 +7,22 @@
 //! English only. Pure, bounded and total: any text is fine, and most text yields no claim.
 
 mod blocks;
+mod checks;
 mod context;
 mod counts;
+mod deeds;
 #[rustfmt::skip] // Tables of words, packed.
 mod lexicon;
+mod names;
+mod object;
 mod subject;
 mod test_result;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod voices;
+
+pub use object::Object;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +47,9 @@ pub struct ClaimSentence {
     pub counts: Option<Counts>,
     /// Whether the claim is about everything or about a named part.
     pub scope: Scope,
+    /// What the claim names.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub object: Object,
 }
 
 /// What a claim is about. An open tag: an unknown spelling is kept as it came.
@@ -169,28 +178,59 @@ pub fn extract(text: &str) -> Vec<ClaimSentence> {
     for block in blocks::prose(text) {
         let tokens = tokens::tokenize(block.text);
         for sentence in tokens.split_inclusive(tokens::Token::ends_sentence) {
-            found.extend(claim_in(&block, sentence));
+            found.extend(claims_in(&block, sentence));
         }
     }
     found
 }
 
-fn claim_in(block: &blocks::Block<'_>, sentence: &[tokens::Token<'_>]) -> Option<ClaimSentence> {
-    let (start, end) = (sentence.first()?.start, sentence.last()?.end);
-    let text = block.text.get(start..end)?;
+/// The claim about `subject` (a tag) in a sentence that was found before.
+pub fn reread(sentence: &str, subject: &str) -> Option<ClaimSentence> {
+    extract(sentence).into_iter().find(|claim| claim.subject.as_str() == subject)
+}
+
+fn claims_in(block: &blocks::Block<'_>, tokens: &[tokens::Token<'_>]) -> Vec<ClaimSentence> {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Vec::new() };
+    let Some(text) = block.text.get(first.start..last.end) else { return Vec::new() };
     if text.chars().count() > MAX_SENTENCE_CHARS {
-        return None;
+        return Vec::new();
     }
-    let reading = test_result::read(sentence)?;
-    if reading.polarity == Polarity::Passes && voices::is_elsewhere(text) {
-        return None;
-    }
-    Some(ClaimSentence {
+    let elsewhere = voices::is_elsewhere(text);
+    let sentence = subject::Sentence(tokens);
+    let claim = |subject, polarity, counts, scope, object| ClaimSentence {
         text: text.to_owned(),
-        offset: block.offset + start,
-        subject: Subject::TestResult,
-        polarity: reading.polarity,
-        counts: (!reading.counts.is_empty()).then_some(reading.counts),
-        scope: reading.scope,
-    })
+        offset: block.offset + first.start,
+        subject,
+        polarity,
+        counts,
+        scope,
+        object,
+    };
+    let of_tests = test_result::read(tokens).filter(|reading| {
+        // Another place may well fail; that it passes there says nothing here.
+        reading.polarity == Polarity::Fails || !elsewhere
+    });
+    let mut found: Vec<ClaimSentence> = of_tests
+        .map(|reading| {
+            let counts = (!reading.counts.is_empty()).then_some(reading.counts);
+            let object = Object::default();
+            claim(Subject::TestResult, reading.polarity, counts, reading.scope, object)
+        })
+        .into_iter()
+        .collect();
+    if elsewhere || test_result::states_nothing(sentence) {
+        return found;
+    }
+    let spelled = names::Spelled { sentence, block: block.text };
+    let tested = !found.is_empty();
+    for check in checks::read(spelled) {
+        // What came of the tests says more than that they were run.
+        if !(tested && check.subject == Subject::CommandExecuted) {
+            found.push(claim(check.subject, check.polarity, None, check.scope, check.object));
+        }
+    }
+    for deed in deeds::read(spelled) {
+        found.push(claim(deed.subject, Polarity::Passes, None, Scope::Full, deed.object));
+    }
+    found
 }

@@ -206,7 +206,8 @@ impl<'t, 'a> Phrase<'t, 'a> {
     }
 }
 
-fn ends_phrase(word: &str) -> bool {
+/// Whether a word never describes what follows it.
+pub(super) fn ends_phrase(word: &str) -> bool {
     [FUNCTION_WORDS, HARD, SOFT, ADJACENT, NEGATIONS, SOME].iter().any(|set| set.contains(&word))
 }
 

@@ -26,22 +26,29 @@ pub(super) struct Reading {
 /// The claim about tests in one sentence, if it makes one.
 pub(super) fn read(tokens: &[Token<'_>]) -> Option<Reading> {
     let sentence = Sentence(tokens);
-    let has = |wanted: Kind<'_>| tokens.iter().any(|token| token.kind == wanted);
-    if has(Kind::Stop { question: true }) || has(Kind::Arrow) || has(Kind::Pending) {
+    if states_nothing(sentence) {
         return None;
     }
-    if tokens.iter().any(|token| matches!(&token.kind, Kind::Word(word) if foreign(word))) {
-        return None;
-    }
+    let has_cross = tokens.iter().any(|token| token.kind == Kind::Cross);
     let counted = counts::read(sentence);
     let mut matches = matches(sentence, &counted);
-    matches.retain(|found| !has(Kind::Cross) || found.polarity == Polarity::Fails);
+    matches.retain(|found| !has_cross || found.polarity == Polarity::Fails);
     let fails = matches.iter().find(|found| found.polarity == Polarity::Fails);
     if fails.is_some_and(|fails| matches.iter().any(|found| overcomes(found, fails))) {
         return None;
     }
     let chosen = fails.or(matches.first())?;
     settle(chosen.clone(), counted.counts)
+}
+
+/// Whether a sentence asks, points elsewhere, waits, or is not English.
+pub(super) fn states_nothing(sentence: Sentence<'_, '_>) -> bool {
+    sentence.0.iter().any(|token| match &token.kind {
+        Kind::Stop { question } => *question,
+        Kind::Arrow | Kind::Pending => true,
+        Kind::Word(word) => foreign(word),
+        _ => false,
+    })
 }
 
 /// A word with letters beyond the Latin ones: the sentence is not English.
@@ -140,16 +147,16 @@ fn subject_counts(subject: &Subject, polarity: Polarity) -> Counts {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Predicate {
-    polarity: Polarity,
+pub(super) struct Predicate {
+    pub polarity: Polarity,
     /// The token after the predicate.
-    end: usize,
+    pub end: usize,
 }
 
 /// Adverbs and auxiliaries before the verb.
 const MAX_ADVERBS: usize = 6;
 
-fn predicate(sentence: Sentence<'_, '_>, start: usize) -> Option<Predicate> {
+pub(super) fn predicate(sentence: Sentence<'_, '_>, start: usize) -> Option<Predicate> {
     let (mut at, mut negated) = (start, false);
     for _ in 0..MAX_ADVERBS {
         let word = sentence.word(at);

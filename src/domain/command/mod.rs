@@ -7,6 +7,7 @@
 //! `failure_proves` say what the exit status of the whole implies for each run.
 //! Pure, bounded and total: a command beyond the limits holds no test runs.
 
+mod invocations;
 mod jobs;
 mod lexer;
 mod looks;
@@ -23,6 +24,7 @@ mod wrappers;
 
 use serde::{Deserialize, Serialize};
 
+pub use invocations::{Invocation, invocations};
 pub use looks::only_looks;
 pub use touches::may_change_files;
 

@@ -9,7 +9,7 @@ use super::{ClaimCase, Edit, Finding, Reason, ShellRun, Situation, TEST_RESULT_V
 use crate::base::ids;
 use crate::base::text::{one_line, shorten};
 use crate::domain::capability::SignalAvailability;
-use crate::domain::claims::{self, ClaimSentence, Polarity, Scope as ClaimScope};
+use crate::domain::claims::{ClaimSentence, Polarity, Scope as ClaimScope, Subject};
 use crate::domain::command::{
     Scope, StatusReach, TestRun, may_change_files, only_looks, test_runs,
 };
@@ -22,7 +22,7 @@ const COMMAND_CHARS: usize = 100;
 const TIMEOUT_LINES: usize = 4;
 /// Exit codes that say that tests did not run to their end: pytest's usage (4) and "no tests" (5),
 /// `timeout` (124), not executable (126), not found (127), killed (137), terminated (143).
-const ABNORMAL_CODES: &[i64] = &[4, 5, 124, 126, 127, 130, 137, 143];
+pub(super) const ABNORMAL_CODES: &[i64] = &[4, 5, 124, 126, 127, 130, 137, 143];
 
 /// A command with the test run in it.
 struct Candidate<'a> {
@@ -59,9 +59,8 @@ fn decide<'a>(
     situation: &'a Situation,
     test_runs: &[Candidate<'a>],
 ) -> Decision<'a> {
-    let said =
-        claims::extract(&claim.text).into_iter().find(|s| s.subject.as_str() == "test_result");
-    let Some(said) = said.filter(|_| claim.subject == "test_result") else {
+    let said = claim.reading.as_ref().filter(|s| s.subject == Subject::TestResult);
+    let Some(said) = said else {
         let text = format!("no verifier for claims about {}", one_line(&claim.subject));
         return (Verdict::Unavailable, Reason::NoVerifier, text, None);
     };
@@ -75,7 +74,7 @@ fn decide<'a>(
     let Some(latest) = own.or_else(|| candidates.last()) else {
         return nothing_ran(situation);
     };
-    let mut answer = weigh(&said, claim, latest, situation);
+    let mut answer = weigh(said, claim, latest, situation);
     if own.is_none() && matches!(answer.0, Verdict::Verified | Verdict::Contradicted) {
         answer = (
             Verdict::Review,
@@ -160,7 +159,7 @@ fn weigh(
 }
 
 /// Runs that say nothing of the tests, whatever the claim.
-fn not_finished(run: &ShellRun, seen: &str) -> Option<(Verdict, Reason, String)> {
+pub(super) fn not_finished(run: &ShellRun, seen: &str) -> Option<(Verdict, Reason, String)> {
     match run.outcome {
         Outcome::Running => Some((
             Verdict::Unverified,
@@ -316,7 +315,7 @@ fn ran_nothing(candidate: &Candidate<'_>) -> bool {
 }
 
 /// Whether the host says at the head of the output that it stopped the command.
-fn timed_out(run: &ShellRun) -> bool {
+pub(super) fn timed_out(run: &ShellRun) -> bool {
     let head = run.output.as_deref().unwrap_or_default().lines().take(TIMEOUT_LINES);
     head.map(str::to_lowercase).any(|line| line.contains("timed out after"))
 }
@@ -369,7 +368,11 @@ fn edit_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Optio
 
 /// What came between a run and the claim and may have run the tests again unseen: another
 /// command that does not only look, a sub-agent, an unknown tool.
-fn work_after(run: &ShellRun, claim: &ClaimCase, situation: &Situation) -> Option<String> {
+pub(super) fn work_after(
+    run: &ShellRun,
+    claim: &ClaimCase,
+    situation: &Situation,
+) -> Option<String> {
     let between = |order: i64| run.order < order && order < claim.order;
     let command = situation
         .runs
@@ -415,7 +418,7 @@ fn mask(test: &TestRun) -> String {
 }
 
 /// The run in words: command, literal code or outcome, place.
-fn told(run: &ShellRun) -> String {
+pub(super) fn told(run: &ShellRun) -> String {
     let command = shorten(&one_line(&run.command.display()), COMMAND_CHARS);
     let how = match (run.exit_code, &run.outcome) {
         (Some(code), _) => format!("exited with code {code}"),

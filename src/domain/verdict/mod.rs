@@ -4,15 +4,22 @@
 //! and the ids of the evidence it rests on. A false `contradicted` is the worst error there is:
 //! when in doubt the answer is `review`.
 
+mod attempts;
+mod dependency;
+mod dispatch;
+mod files;
 mod judge;
 mod place;
+mod repository;
+#[cfg(test)]
+mod sessions;
 mod situation;
 #[cfg(test)]
 mod tests;
 mod witness;
 
-pub use judge::judge;
-pub use situation::{ClaimCase, Edit, ShellRun, Situation, Unseen};
+pub use dispatch::judge;
+pub use situation::{ClaimCase, Edit, FileChange, FileWrite, ShellRun, Situation, Unseen};
 pub use witness::with_testimony;
 
 use serde::{Deserialize, Serialize};
@@ -98,6 +105,22 @@ crate::open_tag! {
         CommitInTurn = "commit_in_turn",
         /// A remote-tracking reference holds the commit.
         OnRemote = "on_remote",
+        /// The host records the write that is claimed.
+        WriteRecorded = "write_recorded",
+        /// The only write of the file failed.
+        WriteFailed = "write_failed",
+        /// Nothing like the write that is claimed was recorded.
+        NoMatchingEdit = "no_matching_edit",
+        /// A command names the file and may have changed it.
+        ShellTouched = "shell_touched",
+        /// A manifest was written; whether it names the package is not looked into.
+        ManifestWritten = "manifest_written",
+        /// The commit, branch, number or version that the claim names is not what the run shows.
+        ObjectUnseen = "object_unseen",
+        /// The run says that there was nothing left to do.
+        NothingToDo = "nothing_to_do",
+        /// The deed failed once, and was attempted more than once.
+        OtherAttempt = "other_attempt",
         /// No verifier exists for the claim's subject.
         NoVerifier = "no_verifier",
     }

@@ -1,6 +1,7 @@
 //! What a verifier is given: the claim, and the runs and edits around it, in order.
 
 use crate::domain::capability::SignalAvailability;
+use crate::domain::claims::ClaimSentence;
 use crate::domain::command::CommandText;
 use crate::domain::event::Outcome;
 use uuid::Uuid;
@@ -11,6 +12,8 @@ pub struct ClaimCase {
     pub id: Uuid,
     pub text: String,
     pub subject: String,
+    /// The sentence as the grammar reads it; `None` when this version reads no such claim in it.
+    pub reading: Option<ClaimSentence>,
     pub turn: Option<String>,
     /// Position of the last prompt before the claim: where its turn begins when it has no id.
     pub turn_from: i64,
@@ -47,6 +50,35 @@ pub struct Edit {
     pub order: i64,
 }
 
+/// A call of a tool that writes a file.
+#[derive(Debug, Clone)]
+pub struct FileWrite {
+    /// As the agent names it.
+    pub path: String,
+    /// Whether the file is known to have been absent before or to be absent after.
+    pub change: FileChange,
+    /// `Ok` only where the host states it, `Failed` likewise.
+    pub outcome: Outcome,
+    pub order: i64,
+    pub turn: Option<String>,
+    /// False for evidence that third-party messages brought in.
+    pub trusted: bool,
+    /// Where it was seen, for the rationale.
+    pub place: String,
+    pub evidence_ids: Vec<Uuid>,
+}
+
+/// What a write does to a file, as far as its record tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileChange {
+    /// The record shows a new file.
+    Created,
+    /// The record shows that the file went.
+    Deleted,
+    /// Written; whether it was there before is not told.
+    Written,
+}
+
 /// Work whose effect is not known: a sub-agent, a tool that may do anything.
 #[derive(Debug, Clone)]
 pub struct Unseen {
@@ -60,6 +92,8 @@ pub struct Unseen {
 pub struct Situation {
     pub runs: Vec<ShellRun>,
     pub edits: Vec<Edit>,
+    /// Calls of file tools, with what became of them.
+    pub writes: Vec<FileWrite>,
     pub unseen: Vec<Unseen>,
     /// The conversation's folder.
     pub cwd: Option<String>,

@@ -34,6 +34,7 @@ fn around(runs: Vec<ShellRun>) -> Situation {
     Situation {
         runs,
         edits: Vec::new(),
+        writes: Vec::new(),
         unseen: Vec::new(),
         cwd: Some("/w".to_owned()),
         process_result: SignalAvailability::Available,
@@ -45,6 +46,7 @@ fn claim(text: &str) -> ClaimCase {
         id: Uuid::from_u128(7),
         text: text.to_owned(),
         subject: "test_result".to_owned(),
+        reading: crate::domain::claims::reread(text, "test_result"),
         turn: Some("t1".to_owned()),
         turn_from: 0,
         order: 100,
