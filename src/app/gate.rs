@@ -31,7 +31,8 @@ pub fn block(
     let Some(conversation) = conversation(store, provider, &stop.native_id)? else {
         return Ok(None);
     };
-    let (checks, _) = standing::judge(store, &conversation, now_us)?;
+    // A repository may take longer than the agent waits.
+    let (checks, _) = standing::judge(store, &conversation, None, now_us)?;
     let latest = checks.checked.iter().map(|c| c.claim.order_us).max();
     let of_turn = |checked: &&Checked| match &stop.turn {
         Some(turn) => checked.claim.turn_id.as_ref() == Some(turn),

@@ -33,3 +33,4 @@ pub mod standing;
 pub mod usage;
 pub mod verify;
 pub mod whole_source;
+mod witness;

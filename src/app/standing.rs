@@ -2,6 +2,7 @@
 
 use super::verify::{Checks, Trust, check};
 use crate::ports::findings::{Standing, Whose};
+use crate::ports::git::GitWitness;
 use crate::ports::reader::ConversationRow;
 use crate::ports::recorder::StoreError;
 use crate::ports::store::Store;
@@ -14,9 +15,10 @@ use crate::ports::store::Store;
 pub fn judge(
     store: &mut dyn Store,
     conversation: &ConversationRow,
+    git: Option<&dyn GitWitness>,
     now_us: i64,
 ) -> Result<(Checks, Option<StoreError>), StoreError> {
-    let checks = check(store.reader(), conversation, Trust::BuiltIn)?;
+    let checks = check(store.reader(), conversation, Trust::BuiltIn, git)?;
     let kept = keep(store, conversation, &checks, now_us);
     Ok((checks, kept.err()))
 }
@@ -44,6 +46,7 @@ pub fn keep(
 pub fn standing(
     store: &mut dyn Store,
     whose: Whose<'_>,
+    git: Option<&dyn GitWitness>,
     now_us: i64,
 ) -> Result<Option<Standing>, StoreError> {
     let Some(found) = store.findings().standing(whose)? else { return Ok(None) };
@@ -54,7 +57,7 @@ pub fn standing(
     let Some(conversation) = rows.into_iter().find(|row| row.id == found.conversation) else {
         return Ok(Some(found));
     };
-    let (_, not_kept) = judge(store, &conversation, now_us)?;
+    let (_, not_kept) = judge(store, &conversation, git, now_us)?;
     if let Some(error) = not_kept {
         return Err(error);
     }

@@ -4,6 +4,7 @@
 //! which they were seen. Nothing is decided here.
 
 use super::file_writes;
+use super::witness::{Asked, heard};
 use crate::domain::capability::{SignalAvailability, SignalClass};
 use crate::domain::claims;
 use crate::domain::command::CommandText;
@@ -12,6 +13,7 @@ use crate::domain::record::Ingress;
 use crate::domain::verdict::{
     ClaimCase, Edit, Finding, Reason, ShellRun, Situation, Unseen, Verdict, judge,
 };
+use crate::ports::git::GitWitness;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, Reader, SeenAt,
 };
@@ -52,7 +54,8 @@ impl Trust {
     }
 }
 
-/// Checks every claim of a conversation.
+/// Checks every claim of a conversation. Claims about commits and pushes are also put to the
+/// repository, where one is given.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -60,6 +63,7 @@ pub fn check(
     reader: &dyn Reader,
     conversation: &ConversationRow,
     trust: Trust,
+    git: Option<&dyn GitWitness>,
 ) -> Result<Checks, StoreError> {
     let events = reader.events(conversation.id)?;
     let evidence = reader.evidence(conversation.id)?;
@@ -103,7 +107,15 @@ pub fn check(
             }
         })
         .collect();
-    let findings = judge(&cases, &situation);
+    let mut findings = judge(&cases, &situation);
+    if let Some(git) = git {
+        let asked: Vec<Asked<'_>> = cases
+            .iter()
+            .zip(&claims.rows)
+            .map(|(case, claim)| Asked { case, claim, turn_began_us: began_us(case, &events.rows) })
+            .collect();
+        findings = heard(findings, &asked, conversation, &evidence.rows, &order, git);
+    }
     let seen = seen_by_id(&events.rows, &evidence.rows);
     let checked = claims
         .rows
@@ -117,6 +129,12 @@ pub fn check(
         })
         .collect();
     Ok(Checks { checked, failed })
+}
+
+/// When the turn of a claim began; events are numbered from 1.
+fn began_us(case: &ClaimCase, events: &[EventRow]) -> i64 {
+    let first = usize::try_from(case.turn_from - 1).ok().and_then(|index| events.get(index));
+    first.or_else(|| events.first()).map_or(0, |event| event.order_us)
 }
 
 /// Where events and evidence were seen, by id.

@@ -34,7 +34,7 @@ impl<T> Default for Rows<T> {
 }
 
 /// A conversation with its counters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConversationRow {
     pub id: i64,
     pub key: String,

@@ -19,6 +19,7 @@ use crate::cli::story::{Told, below};
 use crate::cli::ui::{Tone, Ui};
 use crate::cli::wrap;
 use crate::domain::loss::LossReason;
+use crate::ports::git::GitWitness;
 use crate::ports::reader::{
     ClaimRow, ConversationRow, EventRow, EvidenceRow, FailedRow, HistoricalFindingRow, LossRow,
     Reader, SourceRow,
@@ -50,7 +51,7 @@ struct Story {
 /// Shows one conversation.
 pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     let store = parts.store(false, None, &|text| ui.note(text)).context("cannot show")?;
-    let mut story = read(store.reader(), &args.session)?;
+    let mut story = read(store.reader(), parts.git.as_ref(), &args.session)?;
     if args.full {
         let id = story.conversation.id;
         story.full = Some(full::read(parts, store.reader(), id, &story.events)?);
@@ -83,12 +84,12 @@ pub(super) fn run(args: &ShowArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
     Ok(u8::from(!story.failed.is_empty()))
 }
 
-fn read(reader: &dyn Reader, word: &str) -> Result<Story> {
+fn read(reader: &dyn Reader, git: &dyn GitWitness, word: &str) -> Result<Story> {
     let conversation = lookup::by_word(reader, word)?;
     let events = reader.events(conversation.id)?;
     let evidence = reader.evidence(conversation.id)?;
     let claims = reader.claims(conversation.id)?;
-    let checks = check(reader, &conversation, Trust::BuiltIn)?;
+    let checks = check(reader, &conversation, Trust::BuiltIn, Some(git))?;
     let losses = reader.losses(Some(conversation.id))?;
     let sources = reader.sources_of(conversation.id)?;
     let history = reader.historical_findings(conversation.id)?;

@@ -24,7 +24,8 @@ pub(super) fn run(args: &StatusArgs, parts: &Parts, ui: &mut Ui) -> Result<u8> {
         None => None,
     };
     let whose = named.map_or(Whose::LatestIn(&parts.environment.cwd), Whose::Row);
-    let Some(standing) = standing(store.as_mut(), whose, parts.clock.now().0)? else {
+    let git = Some(parts.git.as_ref());
+    let Some(standing) = standing(store.as_mut(), whose, git, parts.clock.now().0)? else {
         let text = "no session of this folder is recorded; `fornax sessions` lists all";
         return Err(Exit::unavailable(text.to_owned()).into());
     };

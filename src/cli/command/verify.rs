@@ -65,9 +65,10 @@ fn check_and_keep(
     ui: &Ui,
 ) -> Result<Checks> {
     if args.trust_messages {
-        return Ok(check(store.reader(), conversation, Trust::Messages)?);
+        return Ok(check(store.reader(), conversation, Trust::Messages, Some(parts.git.as_ref()))?);
     }
-    let (checks, not_kept) = standing::judge(store, conversation, parts.clock.now().0)?;
+    let (checks, not_kept) =
+        standing::judge(store, conversation, Some(parts.git.as_ref()), parts.clock.now().0)?;
     if let Some(error) = not_kept {
         ui.note(&format!("the findings were not kept: {error}"));
     }

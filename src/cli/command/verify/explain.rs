@@ -35,7 +35,8 @@ pub(super) fn run(
         (None, Some(kept)) => standing_of(store.reader(), kept)?,
         (None, None) => return Err(unknown(id)),
     };
-    let (checks, _) = standing::judge(store, &conversation, parts.clock.now().0)?;
+    let (checks, _) =
+        standing::judge(store, &conversation, Some(parts.git.as_ref()), parts.clock.now().0)?;
     let is_it = |c: &&Checked| c.finding.id == id || c.claim.id == id;
     let Some(checked) = checks.checked.iter().find(is_it) else {
         return Err(unknown(id));
