@@ -519,6 +519,9 @@ pub struct ConformanceArgs {
     /// Treat skips as failures
     #[arg(long)]
     pub skip_must_fail: bool,
+    /// Leave one contract out (for children of a self-test)
+    #[arg(long, value_name = "CONTRACT", hide = true)]
+    pub without_contract: Option<String>,
     /// Leave one check site out (for the ledger sweep)
     #[arg(long, value_name = "SITE", hide = true)]
     pub drop_site: Option<String>,

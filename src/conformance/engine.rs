@@ -25,6 +25,8 @@ pub struct Ask {
     pub subject: Option<String>,
     /// Only this contract.
     pub contract: Option<String>,
+    /// Not this contract.
+    pub without: Option<String>,
     /// Only cases that match this id or pattern.
     pub case: Option<String>,
     /// Dropped and weakened sites, and the seed.
@@ -76,6 +78,7 @@ impl<'a> Engine<'a> {
         let mut plan = Vec::new();
         for (contract, case) in suite.cases() {
             let wanted = ask.contract.as_deref().is_none_or(|id| id.eq_ignore_ascii_case(contract))
+                && ask.without.as_deref() != Some(contract)
                 && ask.case.as_deref().is_none_or(|pattern| matches(pattern, case.id));
             if wanted {
                 plan.extend(

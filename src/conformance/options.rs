@@ -107,6 +107,8 @@ pub struct Options {
     pub subject: Option<String>,
     /// Only this contract.
     pub contract: Option<String>,
+    /// Not this contract; for children of a self-test.
+    pub without: Option<String>,
     /// Only cases that match this id or pattern.
     pub case: Option<String>,
     /// A check site to leave out; for the sweep.
@@ -225,6 +227,7 @@ pub(super) mod samples {
             mode: NONE.to_owned(),
             subject: None,
             contract: None,
+            without: None,
             case: None,
             drop_site: None,
             skip_must_fail: false,

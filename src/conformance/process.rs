@@ -116,8 +116,12 @@ impl<'a> Processes<'a> {
         command.args(["--format", "jsonl", "--mode", &job.mode]);
         command.args(["--seed", &self.options.seed.to_string()]);
         command.args(["--timeout-ms", &self.options.timeout_ms.to_string()]);
-        let narrowed =
-            [("--case", &job.case), ("--subject", &job.subject), ("--drop-site", &job.dropped)];
+        let narrowed = [
+            ("--without-contract", &job.without),
+            ("--case", &job.case),
+            ("--subject", &job.subject),
+            ("--drop-site", &job.dropped),
+        ];
         for (name, value) in narrowed {
             if let Some(value) = value {
                 command.args([name, value]);

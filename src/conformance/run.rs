@@ -93,6 +93,7 @@ fn one_mode(
     let ask = Ask {
         subject: options.subject.clone(),
         contract: options.contract.clone(),
+        without: options.without.clone(),
         case: options.case.clone(),
         dial: Dial { dropped: options.drop_site.clone(), seed: options.seed, ..Dial::default() },
         case_deadline: Some(Duration::from_millis(options.timeout_ms)),

@@ -48,16 +48,23 @@ fn the_control_is_green_on_the_shipping_parts() {
     let output = conformance(&[]);
     let text = stdout(&output);
     assert_eq!(code(&output), 0, "{text}");
-    assert!(text.starts_with("TAP version 14\n1..134\nok 1 - IDN-01 "), "{text}");
+    assert!(text.starts_with("TAP version 14\n1..215\nok 1 - IDN-01 "), "{text}");
     assert!(!text.contains("not ok"), "{text}");
-    assert_eq!(text.matches("\nok ").count(), 134);
-    for (contract, floor) in
-        [("IDN", 13), ("DEC", 38), ("TAL", 20), ("EXT", 14), ("RBK", 15), ("USG", 16), ("RUN", 18)]
-    {
+    assert_eq!(text.matches("\nok ").count(), 213);
+    for (contract, floor) in [
+        ("IDN", 13),
+        ("NAT", 79),
+        ("DEC", 38),
+        ("TAL", 20),
+        ("EXT", 14),
+        ("RBK", 15),
+        ("USG", 16),
+        ("RUN", 18),
+    ] {
         let cases = text.lines().filter(|line| line.contains(&format!(" - {contract}-"))).count();
         assert_eq!(cases, floor, "{contract}");
     }
-    assert!(text.contains("# ok 134, red 0, skip 0, timeout 0\n# checks 205 of 205\n# seed 0\n"));
+    assert!(text.contains("# ok 213, red 0, skip 2, timeout 0\n# checks 314 of 316\n# seed 0\n"));
 }
 
 /// The red ids of a run under the mode, and its exit code.
@@ -73,7 +80,7 @@ fn reds_under(mode: &str) -> (i32, BTreeSet<String>) {
 #[test]
 fn a_mode_exits_one_and_reddens_its_own_cases_only() {
     let mut modes = listed("modes");
-    assert_eq!(modes.len(), 116);
+    assert_eq!(modes.len(), 144);
     modes.dedup_by_key(|mode| mode["must"][0].as_str().unwrap()[..3].to_owned());
     assert_eq!(modes.len(), suite().contracts.len());
     let next = AtomicUsize::new(0);
@@ -104,9 +111,9 @@ fn the_self_test_passes_and_leaves_its_files() {
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     let plan: Vec<Value> = serde_json::from_str(&read("plan.json")).unwrap();
-    assert_eq!(plan.len(), 1 + 116 + 118 + 4);
+    assert_eq!(plan.len(), 1 + 144 + 145 + 4);
     assert_eq!(read("results.jsonl").lines().count(), plan.len() + 2);
-    assert!(read("modes/none.tap").contains("# ok 134, red 0"));
+    assert!(read("modes/none.tap").contains("# ok 213, red 0"));
     assert!(read("modes/idn_lowercases.tap").contains("not ok 6 - IDN-06 letter case"));
     assert_eq!(read("teeth.json"), fornax::conformance::registry::TEETH);
     assert!(read("coverage.md").contains("| IDN-06 | idn_lowercases |"));

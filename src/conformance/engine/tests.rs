@@ -109,7 +109,15 @@ fn every_mode_of_a_subject_reddens_its_cases_on_the_reference_reader_too() {
     let plan = engine.plan(&suite, &ask);
     let mut judged = 0;
     let is_offered = |mode: &&Mode| {
-        !matches!(mode.wrap, Wrap::Decoder(_) | Wrap::Tail(_) | Wrap::Runner(_) | Wrap::Nothing)
+        !matches!(
+            mode.wrap,
+            Wrap::Decoder(_)
+                | Wrap::Tail(_)
+                | Wrap::Normalizer(_)
+                | Wrap::Hook(_)
+                | Wrap::Runner(_)
+                | Wrap::Nothing
+        )
     };
     for mode in suite.breaks().filter(is_offered) {
         let report = engine.run(&plan, mode, &ask, &mut |_| {});
