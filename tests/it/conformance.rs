@@ -50,10 +50,10 @@ fn the_control_is_green_on_the_shipping_parts() {
     assert_eq!(code(&output), 0, "{text}");
     assert!(text.starts_with("TAP version 14\n1..215\nok 1 - IDN-01 "), "{text}");
     assert!(!text.contains("not ok"), "{text}");
-    assert_eq!(text.matches("\nok ").count(), 213);
+    assert_eq!(text.matches("\nok ").count(), 215);
     for (contract, floor) in [
         ("IDN", 13),
-        ("NAT", 79),
+        ("NAT", 81),
         ("DEC", 38),
         ("TAL", 20),
         ("EXT", 14),
@@ -166,7 +166,7 @@ fn a_mode_that_touches_nothing_of_the_selection_is_a_meta_failure() {
 fn a_deadline_that_passes_is_a_timeout_and_never_a_red() {
     let output = conformance(&["--self-test", "--timeout-ms", "1"]);
     assert_eq!(code(&output), 3, "{}", stdout(&output));
-    assert!(stdout(&output).contains("# ok 0, red 0, skip 238, timeout 1\n"));
+    assert!(stdout(&output).contains("# ok 0, red 0, skip 293, timeout 1\n"));
     let slow = conformance(&["--case", "RUN-02", "--timeout-ms", "1"]);
     assert_eq!(code(&slow), 3, "{}", stdout(&slow));
     assert!(stdout(&slow).contains("status: \"timeout\""));
@@ -196,12 +196,15 @@ fn every_subject_is_listed_with_its_claims_and_its_floor_of_cases() {
         [
             ("builtin:keys", 11),
             ("builtin:envelope", 12),
-            ("builtin:codex-rollout", 26),
+            ("builtin:codex-rollout", 51),
             ("builtin:readback", 15),
             ("builtin:usage", 16),
+            ("builtin:claude-hook", 27),
+            ("builtin:codex-hook", 2),
+            ("builtin:opencode", 27),
             ("builtin:claude-transcript", 16),
             ("builtin:tail", 20),
-            ("builtin:runner", 18)
+            ("builtin:runner", 18),
         ]
     );
     assert_eq!(listed("claims")[0]["claims"][0], "key_codec");
