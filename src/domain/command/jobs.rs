@@ -2,14 +2,14 @@
 
 use super::Scope;
 use super::lexer::Word;
-use super::runners;
 use super::wrappers::{self, Inner};
+use super::{Wanted, checks, runners};
 
 /// What a simple command turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Job {
-    /// A test run.
-    Test { runner: &'static str, scope: Scope },
+    /// A run of what is looked for.
+    Run { runner: &'static str, scope: Scope },
     /// A script for another shell.
     Script { text: String, errexit: bool, pipefail: bool },
     /// Anything else.
@@ -19,8 +19,8 @@ pub(super) enum Job {
 /// Wrappers around wrappers that are taken off.
 const MAX_WRAPPERS: usize = 12;
 
-/// Reads a command from its words.
-pub(super) fn read(words: &[Word]) -> Job {
+/// Reads a command from its words, looking for one kind of run.
+pub(super) fn read(words: &[Word], wanted: &Wanted<'_>) -> Job {
     let mut words = words;
     for _ in 0..MAX_WRAPPERS {
         while words.first().is_some_and(is_assignment) {
@@ -29,8 +29,8 @@ pub(super) fn read(words: &[Word]) -> Job {
         if words.first().is_none_or(|word| !word.literal) {
             return Job::Other;
         }
-        if let Some((runner, scope)) = runners::recognise(words) {
-            return Job::Test { runner, scope };
+        if let Some((runner, scope)) = recognise(words, wanted) {
+            return Job::Run { runner, scope };
         }
         match wrappers::unwrap(words) {
             Inner::Words(inner) if inner.len() < words.len() => words = inner,
@@ -41,6 +41,24 @@ pub(super) fn read(words: &[Word]) -> Job {
         }
     }
     Job::Other
+}
+
+fn recognise(words: &[Word], wanted: &Wanted<'_>) -> Option<(&'static str, Scope)> {
+    match wanted {
+        Wanted::Tests => runners::recognise(words),
+        Wanted::Check(check) => checks::recognise(words, *check),
+        Wanted::Command(named) => {
+            let same = |(word, name): (&Word, &String)| base_name(&word.text) == base_name(name);
+            let found = !named.is_empty()
+                && words.len() >= named.len()
+                && words.iter().zip(*named).all(same);
+            let scope = match words.get(named.len()) {
+                Some(more) => Scope::Partial { reason: more.text.clone() },
+                None => Scope::Full,
+            };
+            found.then_some(("the command", scope))
+        }
+    }
 }
 
 /// `NAME=value` before a command.

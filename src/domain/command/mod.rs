@@ -7,6 +7,7 @@
 //! `failure_proves` say what the exit status of the whole implies for each run.
 //! Pure, bounded and total: a command beyond the limits holds no test runs.
 
+mod checks;
 mod invocations;
 mod jobs;
 mod lexer;
@@ -24,6 +25,7 @@ mod wrappers;
 
 use serde::{Deserialize, Serialize};
 
+pub use checks::{Check, names_tool, tools};
 pub use invocations::{Invocation, invocations};
 pub use looks::only_looks;
 pub use touches::may_change_files;
@@ -53,7 +55,7 @@ impl CommandText {
     }
 }
 
-/// One test run inside a command.
+/// One run of tests, of a check or of a named command inside a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TestRun {
     /// The runner's name ("cargo test", "pytest").
@@ -113,9 +115,32 @@ pub enum Mask {
     Unknown,
 }
 
+/// What is looked for in a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// Runs of tests.
+    Tests,
+    /// Runs of a check.
+    Check(Check),
+    /// This very command, perhaps with more arguments.
+    Command(&'a [String]),
+}
+
 /// The test runs in `command`, in order.
 pub fn test_runs(command: &CommandText) -> Vec<TestRun> {
-    let mut shell = reach::Shell::default();
+    runs_of(command, &Wanted::Tests)
+}
+
+/// The words of a command line that is one simple command; none for every other line.
+pub fn plain_words(line: &str) -> Option<Vec<String>> {
+    let found = invocations(&CommandText::Line(line.to_owned()));
+    let [one] = found.as_slice() else { return None };
+    (one.success_proves && one.failure_proves).then(|| one.words.clone())
+}
+
+/// The runs of what is wanted in `command`, in order.
+pub fn runs_of(command: &CommandText, wanted: &Wanted<'_>) -> Vec<TestRun> {
+    let mut shell = reach::Shell::new(wanted);
     let found = match command {
         CommandText::Line(line) => shell.line(line),
         CommandText::Argv(words) => {

@@ -8,7 +8,7 @@
 use super::jobs::{self, Job};
 use super::lexer::{self, Word};
 use super::parser::{self, Join, Part, Pipeline, Script};
-use super::{MAX_DEPTH, Mask, Scope, StatusReach, TestRun};
+use super::{MAX_DEPTH, Mask, Scope, StatusReach, TestRun, Wanted};
 
 /// Pipelines of one script that are read; what a longer one proves is unknown.
 const MAX_PIPELINES: usize = 1000;
@@ -46,8 +46,9 @@ impl Found {
 }
 
 /// What earlier commands of a shell have set.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Shell {
+#[derive(Debug, Clone)]
+pub(super) struct Shell<'w> {
+    wanted: &'w Wanted<'w>,
     pub pipefail: bool,
     pub errexit: bool,
     /// A `trap` may replace the exit status.
@@ -56,7 +57,13 @@ pub(super) struct Shell {
     depth: usize,
 }
 
-impl Shell {
+impl<'w> Shell<'w> {
+    /// A shell in which nothing was set.
+    pub(super) fn new(wanted: &'w Wanted<'w>) -> Self {
+        let (pipefail, errexit, trapped) = (false, false, false);
+        Self { wanted, pipefail, errexit, trapped, directory: None, depth: 0 }
+    }
+
     /// The runs of a command line.
     pub(super) fn line(&mut self, line: &str) -> Vec<Found> {
         let script = parser::parse(&lexer::lex(line));
@@ -65,8 +72,8 @@ impl Shell {
 
     /// The runs of one command given as words.
     pub(super) fn simple(&mut self, words: &[Word]) -> Vec<Found> {
-        match jobs::read(words) {
-            Job::Test { runner, scope } => vec![Found {
+        match jobs::read(words, self.wanted) {
+            Job::Run { runner, scope } => vec![Found {
                 runner,
                 scope,
                 directory: self.directory.clone(),
@@ -77,7 +84,14 @@ impl Shell {
             Job::Script { text, errexit, pipefail } if self.depth < MAX_DEPTH => {
                 let directory = self.directory.clone();
                 let depth = self.depth + 1;
-                let mut inner = Self { pipefail, errexit, directory, depth, trapped: self.trapped };
+                let mut inner = Self {
+                    wanted: self.wanted,
+                    pipefail,
+                    errexit,
+                    directory,
+                    depth,
+                    trapped: self.trapped,
+                };
                 inner.line(&text)
             }
             Job::Script { .. } | Job::Other => {

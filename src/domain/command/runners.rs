@@ -336,7 +336,7 @@ fn xcodebuild(arguments: &[Word]) -> Recognised {
     tests.then_some(("xcodebuild test", scope))
 }
 
-fn is_python(program: &str) -> bool {
+pub(super) fn is_python(program: &str) -> bool {
     let version = program.strip_prefix("python").or_else(|| program.strip_prefix("pypy"));
     program == "py"
         || version.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))

@@ -1,20 +1,19 @@
-//! The verifier of test claims.
+//! The verifiers of claims about tests, builds, linters, type checks, formatting and commands.
 //!
-//! The latest test run before the claim decides, those of the claim's own turn first. Only a
+//! The latest run of the kind before the claim decides, those of the claim's own turn first. Only a
 //! literal status that reaches the shell, of a full run, with no edit after it, can verify or
 //! contradict. Everything else has a reason of its own.
 
+use super::kinds::{Candidate, Kind, candidates};
 use super::place;
 use super::{ClaimCase, Edit, Finding, Reason, ShellRun, Situation, TEST_RESULT_VERIFIER, Verdict};
 use crate::base::ids;
 use crate::base::text::{one_line, shorten};
 use crate::domain::capability::SignalAvailability;
-use crate::domain::claims::{ClaimSentence, Polarity, Scope as ClaimScope, Subject};
-use crate::domain::command::{
-    Scope, StatusReach, TestRun, may_change_files, only_looks, test_runs,
-};
+use crate::domain::claims::{ClaimSentence, Polarity, Scope as ClaimScope};
+use crate::domain::command::{Scope, StatusReach, TestRun, may_change_files, only_looks};
 use crate::domain::event::Outcome;
-use crate::domain::summaries::{self, Summary};
+use crate::domain::summaries::Summary;
 
 /// Characters of a command in a rationale.
 const COMMAND_CHARS: usize = 100;
@@ -24,31 +23,43 @@ const TIMEOUT_LINES: usize = 4;
 /// `timeout` (124), not executable (126), not found (127), killed (137), terminated (143).
 pub(super) const ABNORMAL_CODES: &[i64] = &[4, 5, 124, 126, 127, 130, 137, 143];
 
-/// A command with the test run in it.
-struct Candidate<'a> {
-    run: &'a ShellRun,
-    test: TestRun,
-    summary: Option<Summary>,
-    /// Folder below the conversation's; `None` when it lies elsewhere.
-    folder: Option<String>,
+/// Judges claims about checks and commands, in their order.
+pub(super) fn judge(claims: &[ClaimCase], situation: &Situation) -> Vec<Finding> {
+    let mut tests: Option<Vec<Candidate<'_>>> = None;
+    claims
+        .iter()
+        .map(|claim| {
+            let kind = claim.reading.as_ref().and_then(|said| Kind::of(&said.subject));
+            if kind == Some(Kind::Tests) {
+                // Most claims are about tests: their runs are read once for all of them.
+                let runs = tests.get_or_insert_with(|| candidates(Kind::Tests, claim, situation));
+                return finding(claim, kind, situation, runs);
+            }
+            let runs = kind.map(|kind| candidates(kind, claim, situation)).unwrap_or_default();
+            finding(claim, kind, situation, &runs)
+        })
+        .collect()
 }
 
-/// Judges claims, in their order. Commands are read once for all of them.
-pub fn judge(claims: &[ClaimCase], situation: &Situation) -> Vec<Finding> {
-    let test_runs = test_runs_of(situation);
-    claims.iter().map(|claim| finding(claim, situation, &test_runs)).collect()
-}
-
-fn finding(claim: &ClaimCase, situation: &Situation, test_runs: &[Candidate<'_>]) -> Finding {
-    let (verdict, reason, rationale, run) = decide(claim, situation, test_runs);
+fn finding(
+    claim: &ClaimCase,
+    kind: Option<Kind>,
+    situation: &Situation,
+    runs: &[Candidate<'_>],
+) -> Finding {
+    let (verdict, reason, rationale, run) = decide(claim, kind, situation, runs);
+    let verifier_name = match kind {
+        Some(_) => format!("{}_verifier_v1", claim.subject),
+        None => TEST_RESULT_VERIFIER.to_owned(),
+    };
     Finding {
-        id: ids::derive(&["finding", &claim.id.to_string(), TEST_RESULT_VERIFIER]),
+        id: ids::derive(&["finding", &claim.id.to_string(), &verifier_name]),
         claim_id: claim.id,
         verdict,
         reason,
         rationale,
         evidence_ids: run.map(|r| r.evidence_ids.clone()).unwrap_or_default(),
-        verifier_name: TEST_RESULT_VERIFIER.to_owned(),
+        verifier_name,
     }
 }
 
@@ -56,34 +67,38 @@ type Decision<'a> = (Verdict, Reason, String, Option<&'a ShellRun>);
 
 fn decide<'a>(
     claim: &ClaimCase,
+    kind: Option<Kind>,
     situation: &'a Situation,
-    test_runs: &[Candidate<'a>],
+    runs: &[Candidate<'a>],
 ) -> Decision<'a> {
-    let said = claim.reading.as_ref().filter(|s| s.subject == Subject::TestResult);
-    let Some(said) = said else {
+    let (Some(said), Some(kind)) = (&claim.reading, kind) else {
         let text = format!("no verifier for claims about {}", one_line(&claim.subject));
         return (Verdict::Unavailable, Reason::NoVerifier, text, None);
     };
-    let before = test_runs.partition_point(|c| c.run.order < claim.order);
-    let candidates = test_runs.get(..before).unwrap_or_default();
+    let before = runs.partition_point(|c| c.run.order < claim.order);
+    let candidates = runs.get(..before).unwrap_or_default();
     let own_turn = |c: &&Candidate<'_>| match &claim.turn {
         Some(_) => c.run.turn == claim.turn,
         None => c.run.order > claim.turn_from,
     };
     let own = candidates.iter().rev().find(own_turn);
     let Some(latest) = own.or_else(|| candidates.last()) else {
-        return nothing_ran(situation);
+        return nothing_ran(kind, situation);
     };
-    let mut answer = weigh(said, claim, latest, situation);
+    let mut answer = match kind {
+        Kind::Executed => executed(latest.run),
+        _ => weigh(said, kind, claim, latest, situation),
+    };
     if own.is_none() && matches!(answer.0, Verdict::Verified | Verdict::Contradicted) {
         answer = (
             Verdict::Review,
             Reason::EarlierTurnOnly,
-            format!("the last test run was in an earlier turn: {}", told(latest.run)),
+            format!("the last {} was in an earlier turn: {}", kind.noun(), told(latest.run)),
         );
     }
     if answer.0 == Verdict::Verified
         && said.polarity == Polarity::Passes
+        && kind.goes_stale()
         && let Some((failed, reason)) = unrepeated_failure(candidates, latest)
     {
         let text = format!("a later run passed, but {} was not run again", told(failed.run));
@@ -92,32 +107,24 @@ fn decide<'a>(
     (answer.0, answer.1, answer.2, Some(latest.run))
 }
 
-/// All test runs, oldest first.
-fn test_runs_of(situation: &Situation) -> Vec<Candidate<'_>> {
-    let mut found: Vec<Candidate<'_>> = situation
-        .runs
-        .iter()
-        .filter_map(|run| {
-            let mut tests = test_runs(&run.command);
-            let several = tests.len() > 1;
-            let mut test = tests.pop()?;
-            if several {
-                // Which of several runs failed, or that all passed, needs all of them to reach.
-                let all = |f: fn(&TestRun) -> bool| tests.iter().all(f) && f(&test);
-                let (success, failure) = (all(|t| t.success_proves), all(|t| t.failure_proves));
-                test.success_proves = success;
-                test.failure_proves = failure;
-            }
-            let summary = run.output.as_deref().and_then(summaries::read);
-            let folder = place::folder(run, &test, situation.cwd.as_deref());
-            Some(Candidate { run, test, summary, folder })
-        })
-        .collect();
-    found.sort_by_key(|c| c.run.order);
-    found
+/// Whether a command that is said to have been run was.
+fn executed(run: &ShellRun) -> (Verdict, Reason, String) {
+    let seen = told(run);
+    if let Some(answer) = not_finished(run, &seen) {
+        return answer;
+    }
+    if !run.trusted {
+        return review(Reason::UntrustedIngress, format!("{seen}, told by third-party messages"));
+    }
+    match run.outcome {
+        Outcome::Ok | Outcome::Failed if !run.heuristic => {
+            (Verdict::Verified, Reason::CommandRan, seen)
+        }
+        _ => review(Reason::OutcomeUnknown, format!("{seen}; how it ended is not stated")),
+    }
 }
 
-fn nothing_ran<'a>(situation: &Situation) -> Decision<'a> {
+fn nothing_ran<'a>(kind: Kind, situation: &Situation) -> Decision<'a> {
     if matches!(
         situation.process_result,
         SignalAvailability::Unsupported | SignalAvailability::Unavailable
@@ -125,13 +132,14 @@ fn nothing_ran<'a>(situation: &Situation) -> Decision<'a> {
         let text = "this source does not show how commands end".to_owned();
         return (Verdict::Unavailable, Reason::SignalUnavailable, text, None);
     }
-    let text = "no test run was recorded before the claim".to_owned();
+    let text = format!("no {} was recorded before the claim", kind.noun());
     (Verdict::Unverified, Reason::NoMatchingCommand, text, None)
 }
 
 /// The verdict that one run supports.
 fn weigh(
     said: &ClaimSentence,
+    kind: Kind,
     claim: &ClaimCase,
     candidate: &Candidate<'_>,
     situation: &Situation,
@@ -152,7 +160,7 @@ fn weigh(
         return review(Reason::OtherDirectory, text);
     }
     match run.outcome {
-        Outcome::Ok => passed(said, claim, candidate, situation, &seen),
+        Outcome::Ok => passed(said, kind, claim, candidate, situation, &seen),
         Outcome::Failed => failed(said, claim, candidate, situation, &seen),
         _ => review(Reason::OutcomeUnknown, format!("{seen}; how it ended is not stated")),
     }
@@ -177,6 +185,7 @@ pub(super) fn not_finished(run: &ShellRun, seen: &str) -> Option<(Verdict, Reaso
 
 fn passed(
     said: &ClaimSentence,
+    kind: Kind,
     claim: &ClaimCase,
     candidate: &Candidate<'_>,
     situation: &Situation,
@@ -192,15 +201,17 @@ fn passed(
     if said.polarity == Polarity::Fails {
         return review(Reason::SuccessObserved, format!("{seen}, while the claim is a failure"));
     }
-    if let Some(edit) = edit_after(candidate.run, claim, situation) {
-        let text = format!("{seen}, then {} changed", one_line(&edit));
-        return review(Reason::StaleAfterEdit, text);
+    if kind.goes_stale() {
+        if let Some(edit) = edit_after(candidate.run, claim, situation) {
+            let text = format!("{seen}, then {} changed", one_line(&edit));
+            return review(Reason::StaleAfterEdit, text);
+        }
+        if let Some(work) = unseen_after(candidate.run, claim, situation) {
+            let text = format!("{seen}, but {} came after it", one_line(&work));
+            return review(Reason::WorkAfterRun, text);
+        }
     }
-    if let Some(work) = unseen_after(candidate.run, claim, situation) {
-        let text = format!("{seen}, but {} came after it", one_line(&work));
-        return review(Reason::WorkAfterRun, text);
-    }
-    if ran_nothing(candidate) {
+    if kind == Kind::Tests && ran_nothing(candidate) {
         return review(
             Reason::PartialScope,
             format!("{seen}, which ran no tests or left some out"),
@@ -235,7 +246,7 @@ fn failed(
         return review(Reason::OutcomeUnknown, format!("{seen}; no exit code is stated"));
     };
     if ABNORMAL_CODES.contains(&code) || code < 0 || timed_out(candidate.run) {
-        return review(Reason::AbnormalExit, format!("{seen}, which is no test result"));
+        return review(Reason::AbnormalExit, format!("{seen}, which says nothing of it"));
     }
     let summary = candidate.summary;
     if !candidate.test.failure_proves || place::is_untold(candidate.run) {
@@ -411,7 +422,7 @@ fn mask(test: &TestRun) -> String {
                 .ok()
                 .and_then(|v| v.as_str().map(|s| s.replace('_', " ")))
                 .unwrap_or_default();
-            format!("the status of the test run is hidden ({by})")
+            format!("the status of the run is hidden ({by})")
         }
         StatusReach::Direct => "the status may be that of another command".to_owned(),
     }

@@ -9,6 +9,7 @@ mod dependency;
 mod dispatch;
 mod files;
 mod judge;
+mod kinds;
 mod place;
 mod repository;
 #[cfg(test)]
@@ -68,6 +69,8 @@ crate::open_tag! {
         ExitZero = "exit_zero",
         /// The host states success, without a number.
         HostReportedSuccess = "host_reported_success",
+        /// The command ran to its end, whatever came of it.
+        CommandRan = "command_ran",
         /// The claim is a failure, and the run failed.
         FailureConfirmed = "failure_confirmed",
         ExitNonzero = "exit_nonzero",
