@@ -61,6 +61,7 @@ impl Writer<'_> {
             self.refold(event)?;
         }
         conversations.extend(self.deltas.keys());
+        self.touched.extend(&conversations);
         self.flush_deltas()?;
         self.drop_empty(&conversations)
     }
