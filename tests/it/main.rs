@@ -19,7 +19,6 @@ mod crash;
 mod damage;
 mod export;
 mod forget;
-mod forks;
 mod growth;
 mod hook;
 mod import;

@@ -19,7 +19,6 @@ const STEPS: &[&str] = &[
     include_str!("../../../migrations/0004_lineage_position.sql"),
     include_str!("../../../migrations/0005_import.sql"),
     include_str!("../../../migrations/0006_forget.sql"),
-    include_str!("../../../migrations/0007_copies.sql"),
 ];
 
 /// The schema version of this build.

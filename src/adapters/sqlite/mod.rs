@@ -5,7 +5,6 @@
 //! `streams` keeps a stream's telling from being counted beside the record it repeats.
 
 mod additive;
-mod copies;
 mod findings;
 mod fold;
 mod forget;

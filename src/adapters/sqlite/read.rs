@@ -29,22 +29,15 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
      ORDER BY hearsay, last_us DESC, value DESC LIMIT 1),
-    iif(EXISTS (SELECT 1 FROM copy k WHERE k.conversation = c.id),
-        (SELECT min(order_us) FROM event e WHERE e.conversation = c.id AND order_us > 0
-         AND e.id NOT IN (SELECT event FROM copy)), c.first_us),
-    c.last_us, iif(x.events IS NULL, c.events, c.events - x.events),
+    c.first_us, c.last_us, iif(x.events IS NULL, c.events, c.events - x.events),
     iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses,
-    coalesce(
-      (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
-       AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
-      (SELECT o.key FROM copy k JOIN conversation o ON o.id = k.origin WHERE k.conversation = c.id
-       GROUP BY o.id ORDER BY count(*) DESC, o.key LIMIT 1)),
+    (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
+     AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
     (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit')
       - coalesce(x.prompts, 0),
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
-       AND e.id NOT IN (SELECT event FROM copy)
      ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1),
     (SELECT position FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key, position IS NULL, position LIMIT 1),
@@ -84,8 +77,7 @@ impl Reader for SqliteStore {
                 "SELECT e.conversation, s.text FROM event e JOIN sighting s ON s.event = e.id
                  JOIN source src ON src.id = s.source AND src.generation = s.generation
                  WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
-                   AND e.conversation NOT IN (SELECT conversation FROM going)
-                   AND e.id NOT IN (SELECT event FROM copy)",
+                   AND e.conversation NOT IN (SELECT conversation FROM going)",
             )
             .map_err(map)?;
         let mut rows = statement.query([]).map_err(map)?;
@@ -124,8 +116,7 @@ impl Reader for SqliteStore {
              FROM event e JOIN conversation c ON c.id = e.conversation
              JOIN sighting s ON s.event = e.id
              JOIN source src ON src.id = s.source AND src.generation = s.generation
-             WHERE e.conversation = ?1 AND e.id NOT IN (SELECT event FROM copy)
-             ORDER BY e.uid",
+             WHERE e.conversation = ?1 ORDER BY e.uid",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
             sighting,

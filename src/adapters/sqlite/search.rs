@@ -99,7 +99,6 @@ impl SqliteStore {
                AND (?4 IS NULL OR e.order_us >= ?4) AND (?5 IS NULL OR e.order_us < ?5)
                AND (?6 IS NULL OR e.kind = ?6)
                AND e.conversation NOT IN (SELECT conversation FROM going)
-               AND e.id NOT IN (SELECT event FROM copy)
              LIMIT ?7"
         );
         // Several sightings can be of one event.

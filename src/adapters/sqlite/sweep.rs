@@ -61,7 +61,6 @@ impl Writer<'_> {
             self.refold(event)?;
         }
         conversations.extend(self.deltas.keys());
-        self.touched.extend(&conversations);
         self.flush_deltas()?;
         self.drop_empty(&conversations)
     }

@@ -2,10 +2,10 @@
 //!
 //! Sources and their watermarks are kept here; `writer` makes the rows of a batch.
 
+use super::forget;
 use super::open::{SqliteStore, map};
 use super::rows::{KNOWN_SOURCE, digest, known_source};
 use super::writer::Writer;
-use super::{copies, forget};
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
@@ -221,7 +221,6 @@ impl SqliteStore {
                 writer.flip()?;
                 self.source_ids.remove(&source_key(&batch.source));
             }
-            copies::settle(&tx, &writer.touched)?;
             appended.inserted += writer.appended.inserted;
             appended.known += writer.appended.known;
             let dropped = writer.appended.forgotten;

@@ -19,7 +19,7 @@ use crate::domain::record::{
 use crate::domain::usage::Floor;
 use crate::ports::recorder::{Appended, StoreError};
 use rusqlite::{Connection, Transaction, params};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// What one transaction adds to a conversation's counters.
 #[derive(Debug, Default, Clone, Copy)]
@@ -37,8 +37,6 @@ pub(super) struct Writer<'a> {
     pub(super) tx: &'a Transaction<'a>,
     pub(super) conversations: &'a mut HashMap<String, Option<i64>>,
     pub(super) deltas: HashMap<i64, Delta>,
-    /// Conversations whose rows were moved.
-    pub(super) touched: BTreeSet<i64>,
     /// Facts of this batch with the first and last time that they held: many records repeat them.
     facts: HashMap<Fact, (i64, i64)>,
     /// Declarations of this batch: how they hash, and the earliest time of each.
@@ -58,18 +56,9 @@ impl<'a> Writer<'a> {
         generation: i64,
         ingress: &'a str,
     ) -> Self {
-        Self {
-            tx,
-            conversations,
-            deltas: HashMap::new(),
-            touched: BTreeSet::new(),
-            facts: HashMap::new(),
-            declared: HashMap::new(),
-            appended: Appended::default(),
-            source,
-            generation,
-            ingress,
-        }
+        let (deltas, appended) = (HashMap::new(), Appended::default());
+        let (facts, declared) = (HashMap::new(), HashMap::new());
+        Self { tx, conversations, deltas, facts, declared, appended, source, generation, ingress }
     }
 
     /// Stores one record.
@@ -550,7 +539,6 @@ impl<'a> Writer<'a> {
     pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
         self.flush_facts()?;
         for (id, delta) in std::mem::take(&mut self.deltas) {
-            self.touched.insert(id);
             self.run(
                 "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
                    losses = losses + ?4,
