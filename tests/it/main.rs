@@ -18,6 +18,7 @@ mod continued;
 mod crash;
 mod damage;
 mod export;
+mod forks;
 mod growth;
 mod hook;
 mod ingest;

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("../../../migrations/0002_findings.sql"),
     include_str!("../../../migrations/0003_search.sql"),
     include_str!("../../../migrations/0004_lineage_position.sql"),
+    include_str!("../../../migrations/0005_copied.sql"),
 ];
 
 /// The schema version of this build.

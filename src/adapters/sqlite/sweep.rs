@@ -20,6 +20,7 @@ const SWEPT: &[&str] = &[
     "fact",
     "capability",
     "lineage",
+    "chain_head",
 ];
 
 impl Writer<'_> {
@@ -60,7 +61,8 @@ impl Writer<'_> {
         }
         conversations.extend(self.deltas.keys());
         self.flush_deltas()?;
-        self.drop_empty(&conversations)
+        self.drop_empty(&conversations)?;
+        self.settle_source(conversations)
     }
 
     /// Removes conversations of which nothing is left.
