@@ -59,13 +59,18 @@ struct Member {
 type Holders = HashMap<Digest, Vec<usize>>;
 
 impl Writer<'_> {
-    /// Notes an event that was added or seen once more.
-    pub(super) fn touch(&mut self, event: &EventRecord, id: i64) -> Result<(), StoreError> {
+    /// Notes an event that was added or seen once more; it stands or stood at `order_us`.
+    pub(super) fn touch(
+        &mut self,
+        event: &EventRecord,
+        id: i64,
+        order_us: i64,
+    ) -> Result<(), StoreError> {
         if self.ingress != Ingress::BuiltIn.as_str() {
             return Ok(());
         }
-        let from = self.touched.from.entry(id).or_insert(event.order_us);
-        *from = event.order_us.min(*from);
+        let from = self.touched.from.entry(id).or_insert(order_us);
+        *from = order_us.min(*from);
         let is_line = matches!(event.native.space.as_str(), "line" | "prompt");
         if !is_line || event.rank != Channel::Canonical.rank() {
             return Ok(());

@@ -202,13 +202,15 @@ impl<'a> Writer<'a> {
                 event.heuristic
             ],
         )?;
-        let row: i64 = if new {
-            self.tx.last_insert_rowid()
+        let (row, order_us) = if new {
+            (self.tx.last_insert_rowid(), event.order_us)
         } else {
-            let (row, of, kind): (i64, i64, String) = self
+            let (row, of, kind, at): (i64, i64, String, i64) = self
                 .tx
-                .prepare_cached("SELECT id, conversation, kind FROM event WHERE uid = ?1")
-                .and_then(|mut s| s.query_row([uid], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))
+                .prepare_cached("SELECT id, conversation, kind, order_us FROM event WHERE uid = ?1")
+                .and_then(|mut s| {
+                    s.query_row([uid], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))
+                })
                 .map_err(map)?;
             if of != conversation || kind != event.kind.as_str() {
                 // Only a third party can bring an id that is not derived.
@@ -218,11 +220,11 @@ impl<'a> Writer<'a> {
                 self.take_back(row)?;
                 return self.event(sealed, event, conversation);
             }
-            row
+            (row, at.min(event.order_us))
         };
         let seen = self.sighting(sealed, event, row)?;
         if seen {
-            self.touch(event, conversation)?;
+            self.touch(event, conversation, order_us)?;
         }
         if new {
             let outcome = event.outcome.as_ref().map(|o| o.as_str());
