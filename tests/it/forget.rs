@@ -459,7 +459,7 @@ fn the_policy_of_the_configuration_is_shown_first_and_then_applied() {
 }
 
 /// Every table, with the rows that are left when all that was recorded is forgotten.
-const LEFT: [(&str, i64); 25] = [
+const LEFT: [(&str, i64); 27] = [
     ("meta", 1),
     ("conversation", 0),
     // The stream of hooks, which is nobody's.
@@ -488,11 +488,13 @@ const LEFT: [(&str, i64); 25] = [
     ("historical_finding", 0),
     // How far the index is, whose words are looked for in the file.
     ("search_state", 1),
+    ("chain_head", 0),
+    ("copied", 0),
 ];
 
 /// Those that hold nothing before something is forgotten.
-const EMPTY_BEFORE: [&str; 4] =
-    ["journal_segment", "forgotten", "forgotten_source", "forgetting_source"];
+const EMPTY_BEFORE: [&str; 5] =
+    ["journal_segment", "forgotten", "forgotten_source", "forgetting_source", "copied"];
 
 #[test]
 fn every_table_is_emptied_of_it_and_a_new_one_must_say_how() {

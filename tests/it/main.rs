@@ -19,6 +19,7 @@ mod crash;
 mod damage;
 mod export;
 mod forget;
+mod forks;
 mod growth;
 mod hook;
 mod import;

@@ -33,11 +33,12 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
     iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses,
     (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
-    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit')
-      - coalesce(x.prompts, 0),
+    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'
+     AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)) - coalesce(x.prompts, 0),
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
      ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1),
     (SELECT position FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key, position IS NULL, position LIMIT 1),
@@ -77,7 +78,8 @@ impl Reader for SqliteStore {
                 "SELECT e.conversation, s.text FROM event e JOIN sighting s ON s.event = e.id
                  JOIN source src ON src.id = s.source AND src.generation = s.generation
                  WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
-                   AND e.conversation NOT IN (SELECT conversation FROM going)",
+                   AND e.conversation NOT IN (SELECT conversation FROM going)
+                   AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)",
             )
             .map_err(map)?;
         let mut rows = statement.query([]).map_err(map)?;
@@ -116,7 +118,9 @@ impl Reader for SqliteStore {
              FROM event e JOIN conversation c ON c.id = e.conversation
              JOIN sighting s ON s.event = e.id
              JOIN source src ON src.id = s.source AND src.generation = s.generation
-             WHERE e.conversation = ?1 ORDER BY e.uid",
+             WHERE e.conversation = ?1
+               AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
+             ORDER BY e.uid",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
             sighting,
@@ -146,7 +150,8 @@ impl Reader for SqliteStore {
              FROM evidence e JOIN conversation c ON c.id = e.conversation
              JOIN source src ON src.id = e.source AND src.generation = e.generation
              WHERE e.conversation = ?1 AND e.event_uid NOT IN
-               (SELECT uid FROM streamed WHERE conversation = ?1)
+               (SELECT uid FROM streamed WHERE conversation = ?1 UNION ALL
+                SELECT o.uid FROM copied k JOIN event o ON o.id = k.event WHERE k.conversation = ?1)
              ORDER BY e.uid, e.rank DESC, e.payload DESC, src.path, e.offset",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
@@ -167,7 +172,8 @@ impl Reader for SqliteStore {
              FROM claim k JOIN conversation c ON c.id = k.conversation
              JOIN source src ON src.id = k.source AND src.generation = k.generation
              WHERE k.conversation = ?1 AND k.event_uid NOT IN
-               (SELECT uid FROM streamed WHERE conversation = ?1)
+               (SELECT uid FROM streamed WHERE conversation = ?1 UNION ALL
+                SELECT o.uid FROM copied k JOIN event o ON o.id = k.event WHERE k.conversation = ?1)
              ORDER BY k.uid, src.kind, src.path, k.offset",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),

@@ -22,6 +22,7 @@ pub(super) const SWEPT: &[&str] = &[
     "lineage",
     "alias",
     "historical_finding",
+    "chain_head",
 ];
 
 impl Writer<'_> {
@@ -62,7 +63,8 @@ impl Writer<'_> {
         }
         conversations.extend(self.deltas.keys());
         self.flush_deltas()?;
-        self.drop_empty(&conversations)
+        self.drop_empty(&conversations)?;
+        self.settle_source(conversations)
     }
 
     /// Removes conversations of which nothing is left.

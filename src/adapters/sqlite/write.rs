@@ -217,6 +217,7 @@ impl SqliteStore {
                 writer.record(record)?;
             }
             writer.flush_deltas()?;
+            writer.settle_touched()?;
             if batch.flip {
                 writer.flip()?;
                 self.source_ids.remove(&source_key(&batch.source));
