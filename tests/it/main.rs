@@ -39,6 +39,7 @@ mod streams;
 mod support;
 mod tail;
 mod threads;
+mod upgrade;
 mod usage;
 mod usage_check;
 
