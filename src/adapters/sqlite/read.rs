@@ -71,6 +71,15 @@ impl Reader for SqliteStore {
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
     }
 
+    fn children(&self, key: &str) -> Result<Vec<ConversationRow>, StoreError> {
+        let sql = format!(
+            "{CONVERSATION}{LEFT_OUT} WHERE c.id IN (SELECT conversation FROM visible_lineage
+               WHERE related_key = ?1 AND relation = 'parent') AND {STAYS}
+             ORDER BY c.last_us DESC, c.key"
+        );
+        self.all(&sql, [key], conversation)
+    }
+
     fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError> {
         let mut statement = self
             .conn
