@@ -1,10 +1,11 @@
 //! The store: one SQLite file in WAL mode, one connection a process.
 //!
-//! `open` finds, makes and checks the file; `migrate` brings it to this build's schema; `write`
+//! `open` finds, makes and checks the file; `migrate` brings it to this build's schema, and `backup` copies it before; `write`
 //! stores batches; `forget` removes conversations for good; `fold` decides what an event says from its sightings; `read` answers queries, and
 //! `streams` keeps a stream's telling from being counted beside the record it repeats.
 
 mod additive;
+mod backup;
 mod copies;
 mod findings;
 mod fold;
