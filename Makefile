@@ -20,8 +20,9 @@ build:
 demo: build
 	scripts/demo.sh
 
+# With the moments at which tests end the process, see docs/reliability.md.
 test:
-	cargo test --locked
+	cargo test --locked --features crash-points
 
 check: fmt clippy doc deny
 
@@ -29,7 +30,7 @@ fmt:
 	cargo fmt --all --check
 
 clippy:
-	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --all-targets --features crash-points -- -D warnings
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items

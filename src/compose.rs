@@ -41,6 +41,10 @@ pub fn main() -> ExitCode {
     let started = Instant::now();
     // Everything that fornax makes is for its user only.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    #[cfg(feature = "crash-points")]
+    if let Some(spec) = variable("FORNAX_CRASH_POINT") {
+        crate::base::crash::arm(&spec);
+    }
     let args: Vec<OsString> = std::env::args_os().collect();
     if hook::is_meant(&args) {
         return hook::main(&args, started);

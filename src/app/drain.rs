@@ -5,6 +5,7 @@
 
 use super::delivery::Delivery;
 use super::seal::{Line, Sealer};
+use crate::base::crash;
 use crate::base::hash::Digest;
 use crate::base::limits::{BATCH_ROWS_MAX, SAME_PAYLOAD_WINDOW_US};
 use crate::base::time::Micros;
@@ -66,9 +67,13 @@ pub fn drain(
 ) -> Result<Drained, DrainError> {
     let mut drained = Drained::default();
     let Some(_claim) = journal.claim()? else { return Ok(drained) };
+    crash::point("drain-claimed");
     for segment in journal.segments()? {
         drain_segment(journal, recorder, &segment, &mut drained)?;
     }
+    // Also those that a drainer which was killed had stored and removed.
+    recorder.forget_segments()?;
+    crash::point("drain-settled");
     Ok(drained)
 }
 
@@ -96,9 +101,10 @@ fn drain_segment(
         let batches: Vec<Batch> = batches.into_values().collect();
         let position = SegmentPosition { segment: segment.name.clone(), offset: at };
         recorder.append(&batches, Some(&position))?;
+        crash::point("drain-stored");
     }
     journal.remove(segment)?;
-    recorder.forget_segment(&segment.name)?;
+    crash::point("drain-removed");
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Lines, hashes, ids, time, limits, text: knows no agents, files or databases.
 
+pub mod crash;
 pub mod hash;
 pub mod ids;
 pub mod json;

@@ -1,6 +1,6 @@
 //! What the commands work with: ports, made by the composition root.
 
-use crate::app::drain::{DrainError, drain};
+use crate::app::drain::drain;
 use crate::app::pruning::Pruning;
 use crate::conformance::subjects::SubjectFactory;
 use crate::ports::agent::{AgentFamily, Homes};
@@ -83,10 +83,13 @@ impl Parts {
                     ));
                 }
             }
-            Err(error @ (DrainError::Store(_) | DrainError::Io(_))) => note(&format!(
-                "{error}; {} bytes of hook records wait in the journal",
-                self.journal.waiting_bytes()
-            )),
+            Err(error) => match self.journal.waiting_bytes() {
+                // A journal that cannot be written, as on a read-only disk, and nothing in it.
+                0 => {}
+                bytes => {
+                    note(&format!("{error}; {bytes} bytes of hook records wait in the journal"));
+                }
+            },
         }
         // A forget that was killed; until it is finished nothing of it is shown.
         match store.forgetter().finish_forgetting() {

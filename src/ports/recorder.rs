@@ -245,11 +245,11 @@ pub trait Recorder {
     /// When the store cannot be read.
     fn segment_offset(&mut self, segment: &str) -> Result<u64, StoreError>;
 
-    /// Forgets the position of a segment that is gone.
+    /// Forgets the positions of all segments: they are stored and their files are gone.
     ///
     /// # Errors
     /// When the store cannot be written.
-    fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError>;
+    fn forget_segments(&mut self) -> Result<(), StoreError>;
 
     /// Marks sources by id as `missing` or `pruned` (rows stay) or `active` again.
     ///

@@ -5,14 +5,18 @@ use super::purge;
 use super::unique::Unique;
 use super::write::{open_append, runtime_name};
 use super::{CLOSED_PREFIX, CURRENT, DRAIN_LOCK, LOCK, NEWER_PREFIX, SUFFIX};
+use crate::base::crash;
 use crate::base::limits::{DRAIN_WAIT, HOOK_PAYLOAD_BYTES_MAX, READ_CHUNK_BYTES};
 use crate::base::lines::{Lines, Piece};
 use crate::ports::journal::{Frame, JournalReader, Purged, Segment};
 use std::any::Any;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// Ending of a stand-in file that was taken out of the hooks' way.
+const ASIDE: &str = "taken";
 
 /// A home's journal, as a drainer sees it.
 pub struct JournalFolder {
@@ -39,26 +43,46 @@ impl JournalFolder {
         let current = self.folder.join(CURRENT);
         if fs::symlink_metadata(&current).is_ok_and(|m| m.is_file() && m.len() > 0) {
             fs::rename(&current, self.closed_path("d"))?;
+            crash::point("segment-closed");
         }
         if let Some(runtime) = &self.runtime {
-            self.take_in(runtime)?;
+            self.take_aside(runtime)?;
+            for aside in asides(runtime)? {
+                self.take_in(&aside)?;
+            }
         }
         Ok(())
     }
 
-    /// Moves the stand-in file into the journal folder (another file system: copy, then remove).
-    fn take_in(&self, runtime: &Path) -> io::Result<()> {
-        if !fs::symlink_metadata(runtime).is_ok_and(|m| m.is_file() && m.len() > 0) {
-            return Ok(());
+    /// Takes the stand-in file out of the hooks' way, where it is.
+    fn take_aside(&self, runtime: &Path) -> io::Result<()> {
+        if fs::symlink_metadata(runtime).is_ok_and(|m| m.is_file() && m.len() > 0) {
+            let name = format!("{}.{ASIDE}", self.unique.next());
+            fs::rename(runtime, runtime.with_extension(name))?;
+            crash::point("stand-in-aside");
         }
-        let taken = runtime.with_extension(format!("{}.taken", self.unique.next()));
-        fs::rename(runtime, &taken)?;
-        let mut bytes = Vec::new();
-        File::open(&taken)?.read_to_end(&mut bytes)?;
-        let temp = self.folder.join(format!("own-{}r.tmp", self.unique.next()));
-        io::Write::write_all(&mut open_append(&temp)?, &bytes)?;
-        fs::rename(&temp, self.closed_path("r"))?;
-        fs::remove_file(&taken)
+        Ok(())
+    }
+
+    /// Moves a file that was taken aside into the journal folder (another file system: copy, then
+    /// remove). Its name there follows from the one it has, so that one which a killed drainer had
+    /// copied is not stored under two names.
+    fn take_in(&self, aside: &Path) -> io::Result<()> {
+        let name = aside.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+        let temp = self.folder.join(format!("{name}.tmp"));
+        if let Err(e) = fs::remove_file(&temp)
+            && e.kind() != io::ErrorKind::NotFound
+        {
+            return Err(e);
+        }
+        // Hooks that had opened it before it was taken aside write first, or see that it is gone.
+        let mut source = File::open(aside)?;
+        source.lock()?;
+        io::copy(&mut source, &mut open_append(&temp)?)?;
+        crash::point("stand-in-copied");
+        fs::rename(&temp, self.folder.join(format!("{CLOSED_PREFIX}{name}{SUFFIX}")))?;
+        crash::point("stand-in-named");
+        fs::remove_file(aside)
     }
 
     /// Whether a segment holds frames of a format that this program does not know.
@@ -71,17 +95,46 @@ impl JournalFolder {
         Ok(newer)
     }
 
+    /// What waits outside the journal folder.
+    fn stand_in_bytes(&self) -> u64 {
+        let Some(runtime) = &self.runtime else { return 0 };
+        let aside = asides(runtime).unwrap_or_default();
+        let files = aside.iter().chain([runtime]);
+        files.filter_map(|path| fs::metadata(path).ok()).map(|m| m.len()).sum()
+    }
+
     fn closed_path(&self, tag: &str) -> PathBuf {
         self.folder.join(format!("{CLOSED_PREFIX}{}{tag}{SUFFIX}", self.unique.next()))
     }
+}
+
+/// What drainers took aside of a stand-in; those of killed ones are still there.
+fn asides(runtime: &Path) -> io::Result<Vec<PathBuf>> {
+    let (Some(folder), Some(stem)) = (runtime.parent(), runtime.file_stem()) else {
+        return Ok(Vec::new());
+    };
+    let entries = match fs::read_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let own = format!("{}.", stem.to_string_lossy());
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let aside = name.starts_with(&own) && name.ends_with(&format!(".{ASIDE}"));
+        if aside && entry.file_type()?.is_file() {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 impl JournalReader for JournalFolder {
     fn claim(&self) -> io::Result<Option<Box<dyn Any>>> {
         if !self.folder.is_dir() {
             // Nothing was ever journalled here; only the stand-in may wait.
-            let waiting = self.runtime.as_ref().is_some_and(|r| r.is_file());
-            if !waiting {
+            if self.stand_in_bytes() == 0 {
                 return Ok(None);
             }
             super::write::make_private_folder(&self.folder)?;
@@ -175,8 +228,7 @@ impl JournalReader for JournalFolder {
     }
 
     fn waiting_bytes(&self) -> u64 {
-        let stand_in = self.runtime.as_ref().and_then(|r| fs::metadata(r).ok());
-        let stand_in = stand_in.map_or(0, |m| m.len());
+        let stand_in = self.stand_in_bytes();
         let Ok(entries) = fs::read_dir(&self.folder) else { return stand_in };
         let waits = |name: &str| name.ends_with(SUFFIX) && !name.starts_with(NEWER_PREFIX);
         let segments: u64 = entries

@@ -3,15 +3,19 @@
 use super::frame::encode;
 use super::unique::Unique;
 use super::{CLOSED_PREFIX, CURRENT, LOCK, SUFFIX};
+use crate::base::crash;
 use crate::base::hash::Digest;
 use crate::base::limits::{JOURNAL_LOCK_WAIT, JOURNAL_SEGMENT_BYTES_MAX};
 use crate::ports::journal::JournalWriter;
 use rustix::fs::OFlags;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// How often a stand-in that is being removed is opened anew.
+const LOOKS_MAX: usize = 3;
 
 /// Appends frames to a home's journal, or to one private file in the runtime folder where the
 /// home cannot be written.
@@ -59,6 +63,7 @@ impl JournalAppender {
             return self.own_segment(folder, frame);
         };
         file.write_all(frame)?;
+        crash::point("append-written");
         if self.fsync {
             file.sync_data()?;
         }
@@ -78,7 +83,10 @@ impl JournalAppender {
         if self.fsync {
             file.sync_data()?;
         }
-        std::fs::rename(&temp, folder.join(format!("{CLOSED_PREFIX}{unique}o{SUFFIX}")))
+        crash::point("own-written");
+        std::fs::rename(&temp, folder.join(format!("{CLOSED_PREFIX}{unique}o{SUFFIX}")))?;
+        crash::point("own-named");
+        Ok(())
     }
 
     fn close_current(&self, folder: &Path) -> io::Result<()> {
@@ -95,7 +103,15 @@ impl JournalAppender {
         let Some(runtime) = &self.runtime else {
             return Err(io::Error::new(io::ErrorKind::NotFound, "no runtime folder"));
         };
-        open_append(&runtime.join(runtime_name(&self.home)))?.write_all(frame)
+        let path = runtime.join(runtime_name(&self.home));
+        // A drainer that has copied the file is about to remove it; then there will be another.
+        for _ in 0..LOOKS_MAX {
+            let mut file = open_append(&path)?;
+            if share(&file)? && file.metadata()?.nlink() > 0 {
+                return file.write_all(frame);
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::WouldBlock, "the file in the runtime folder is locked"))
     }
 }
 
@@ -130,14 +146,19 @@ pub(super) fn open_append(path: &Path) -> io::Result<File> {
 
 fn lock_shared(path: &Path) -> io::Result<Option<File>> {
     let file = open_append(path)?;
+    Ok(share(&file)?.then_some(file))
+}
+
+/// Locks a file shared; false when that takes longer than a hook can wait.
+fn share(file: &File) -> io::Result<bool> {
     let start = Instant::now();
     loop {
         match file.try_lock_shared() {
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) => return Ok(true),
             Err(TryLockError::WouldBlock) if start.elapsed() < JOURNAL_LOCK_WAIT => {
                 std::thread::sleep(Duration::from_micros(500));
             }
-            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(e)) => return Err(e),
         }
     }

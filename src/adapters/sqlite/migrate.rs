@@ -2,8 +2,10 @@
 //!
 //! The schema version is the integer in the file's header; a step and its number are committed
 //! together. A file of a newer version is refused before anything is written. Before the first
-//! step of an upgrade the file is copied beside itself.
+//! step of an upgrade the file is copied beside itself; one process at a time upgrades.
 
+use super::backup;
+use crate::base::crash;
 use crate::ports::recorder::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
@@ -25,6 +27,11 @@ const STEPS: &[&str] = &[
 /// The schema version of this build.
 pub(super) const CURRENT: i64 = STEPS.len() as i64;
 
+/// Schemas that some fornax was published with: each is frozen and has a database in
+/// `fixtures/databases`. Those between were never on anybody's disk.
+#[cfg(test)]
+const RELEASED: &[i64] = &[1];
+
 /// What the header of an open file says.
 pub(super) fn versions(conn: &Connection) -> Result<(i64, i64), StoreError> {
     let app =
@@ -35,6 +42,15 @@ pub(super) fn versions(conn: &Connection) -> Result<(i64, i64), StoreError> {
 
 /// Refuses what this build must not touch, before anything is written; answers the version.
 pub(super) fn check(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
+    check_for(conn, path, CURRENT)
+}
+
+/// Brings the store to [`CURRENT`].
+pub(super) fn run(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    bring(conn, path, STEPS)
+}
+
+fn check_for(conn: &Connection, path: &Path, supported: i64) -> Result<i64, StoreError> {
     // One snapshot: another process may be making the store at this moment.
     let snapshot = conn.unchecked_transaction().map_err(super::open::map)?;
     let (app, version) = versions(&snapshot)?;
@@ -43,28 +59,36 @@ pub(super) fn check(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
     if app != APPLICATION_ID && (app != 0 || version != 0 || filled) {
         return Err(StoreError::NotAStore(format!("{} is another program's", path.display())));
     }
-    if version > CURRENT {
-        return Err(StoreError::Newer { found: version, supported: CURRENT });
+    if version > supported {
+        return Err(StoreError::Newer { found: version, supported });
     }
     Ok(version)
 }
 
-/// Brings the store to [`CURRENT`].
-pub(super) fn run(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let version = check(conn, path)?;
-    if version == CURRENT {
+/// Makes every step of the list that the store has not.
+fn bring(conn: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
+    let last = steps.len() as i64;
+    let mut version = check_for(conn, path, last)?;
+    if version == last {
         return Ok(());
     }
+    // A store that is made now has nothing to lose; its steps tell by themselves who was first.
+    let mut _alone = None;
     if version > 0 {
-        back_up(conn, path, version)?;
+        _alone = Some(backup::alone(path)?);
+        // Whoever was before may have made all of them.
+        version = check_for(conn, path, last)?;
+        if version < last {
+            backup::make(conn, path, version)?;
+        }
     }
-    for (index, sql) in STEPS.iter().enumerate() {
-        step(conn, index as i64 + 1, sql)?;
+    for (number, sql) in (1..).zip(steps) {
+        step(conn, number, sql)?;
     }
     Ok(())
 }
 
-/// One step in one transaction; a step that another process made meanwhile is passed over.
+/// One step in one transaction; a step that is made already is passed over.
 fn step(conn: &mut Connection, number: i64, sql: &str) -> Result<(), StoreError> {
     let tx =
         conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(super::open::map)?;
@@ -73,28 +97,22 @@ fn step(conn: &mut Connection, number: i64, sql: &str) -> Result<(), StoreError>
     if at >= number {
         return Ok(());
     }
+    crash::point("step-begun");
     tx.execute_batch(sql).map_err(super::open::map)?;
+    crash::point("step-made");
     tx.execute_batch(&format!(
         "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {number};"
     ))
     .map_err(super::open::map)?;
-    tx.commit().map_err(super::open::map)
+    crash::point("step-numbered");
+    tx.commit().map_err(super::open::map)?;
+    crash::point("step-committed");
+    Ok(())
 }
 
 fn has_tables(conn: &Connection) -> Result<bool, StoreError> {
     conn.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |r| r.get(0))
         .map_err(super::open::map)
-}
-
-/// A copy that the old program can open: `store.db.v<N>.bak`, private to the user.
-fn back_up(conn: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
-    let copy = path.with_extension(format!("db.v{version}.bak"));
-    if copy.exists() {
-        return Ok(());
-    }
-    let name = copy.to_string_lossy().into_owned();
-    conn.execute("VACUUM INTO ?1", [&name]).map_err(super::open::map)?;
-    super::open::make_private(&copy)
 }
 
 #[cfg(test)]
@@ -150,6 +168,128 @@ mod tests {
         assert!(step(&mut conn, CURRENT + 1, "CREATE TABLE x (y); SELECT nonsense;").is_err());
         assert_eq!(versions(&conn).unwrap().1, CURRENT);
         assert_eq!(schema(&conn), before);
+    }
+
+    const ONE: &str = "CREATE TABLE a (x); INSERT INTO a VALUES ('kept');";
+    const TWO: &str = "ALTER TABLE a ADD COLUMN y DEFAULT 'new';";
+    const THREE: &str = "CREATE TABLE b (z); INSERT INTO b SELECT x FROM a;";
+
+    fn at(steps: &[&str]) -> (tempfile::TempDir, std::path::PathBuf, Connection) {
+        let (dir, path) = fresh();
+        let mut conn = Connection::open(&path).unwrap();
+        bring(&mut conn, &path, steps).unwrap();
+        (dir, path, conn)
+    }
+
+    /// Version, schema and bytes that a copy of the store would have.
+    fn state(conn: &Connection) -> (i64, String, String) {
+        let told = "SELECT group_concat(x, ',') FROM a";
+        let rows: String = conn.query_row(told, [], |r| r.get(0)).unwrap();
+        (versions(conn).unwrap().1, schema(conn), rows)
+    }
+
+    fn backups(path: &Path) -> Vec<String> {
+        let folder = std::fs::read_dir(path.parent().unwrap()).unwrap();
+        let names = folder.map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut found: Vec<String> = names.filter(|name| name.contains(".bak")).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn an_upgrade_ends_like_a_fresh_store_whatever_it_began_with() {
+        let all = [ONE, TWO, THREE];
+        let (_dir, _, whole) = at(&all);
+        for done in 1..=3 {
+            let (_dir, path, mut conn) = at(&all[..done]);
+            bring(&mut conn, &path, &all).unwrap();
+            assert_eq!(state(&conn), state(&whole), "from {done}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_fails_half_way_leaves_those_before_it_and_is_made_by_the_next_program() {
+        let (_dir, path, mut conn) = at(&[ONE]);
+        let broken = "CREATE TABLE b (z); INSERT INTO b VALUES (1); SELECT nonsense;";
+        assert!(bring(&mut conn, &path, &[ONE, TWO, broken]).is_err());
+        let (_other, _, two) = at(&[ONE, TWO]);
+        assert_eq!(state(&conn), state(&two));
+        bring(&mut conn, &path, &[ONE, TWO, THREE]).unwrap();
+        let (_third, _, three) = at(&[ONE, TWO, THREE]);
+        assert_eq!(state(&conn), state(&three));
+    }
+
+    #[test]
+    fn the_copy_is_private_and_opens_with_the_program_that_wrote_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_dir, path, mut conn) = at(&[ONE]);
+        let before = state(&conn);
+        bring(&mut conn, &path, &[ONE, TWO]).unwrap();
+        assert_eq!(backups(&path), ["store.db.v1.bak"]);
+        let copy = path.with_extension("db.v1.bak");
+        let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let mut old = Connection::open(&copy).unwrap();
+        bring(&mut old, &copy, &[ONE]).unwrap();
+        assert_eq!(state(&old), before);
+        assert_eq!(versions(&old).unwrap().0, APPLICATION_ID);
+    }
+
+    #[test]
+    fn a_copy_of_something_else_is_kept_and_an_equal_one_is_not_made_twice() {
+        let (_dir, path, conn) = at(&[ONE]);
+        // What an upgrade that was killed before its first step left: whole, half, half again.
+        backup::make(&conn, &path, 1).unwrap();
+        std::fs::write(path.with_extension("db.v1.bak.tmp"), "half").unwrap();
+        backup::make(&conn, &path, 1).unwrap();
+        assert_eq!(backups(&path), ["store.db.v1.bak"]);
+        let first = std::fs::read(path.with_extension("db.v1.bak")).unwrap();
+        // The older program went on with the store.
+        conn.execute("INSERT INTO a VALUES ('later')", []).unwrap();
+        backup::make(&conn, &path, 1).unwrap();
+        assert_eq!(backups(&path), ["store.db.v1.2.bak", "store.db.v1.bak"]);
+        assert_eq!(std::fs::read(path.with_extension("db.v1.bak")).unwrap(), first);
+        let later = Connection::open(path.with_extension("db.v1.2.bak")).unwrap();
+        assert_eq!(state(&later).2, "kept,later");
+    }
+
+    #[test]
+    fn an_upgrade_without_its_copy_is_not_begun() {
+        let (_dir, path, mut conn) = at(&[ONE]);
+        // Something that is no file stands where the copy is written.
+        std::fs::create_dir(path.with_extension("db.v1.bak.tmp")).unwrap();
+        assert!(matches!(bring(&mut conn, &path, &[ONE, TWO]), Err(StoreError::Io(_))));
+        assert_eq!(versions(&conn).unwrap().1, 1);
+    }
+
+    #[test]
+    fn processes_that_upgrade_at_once_make_one_copy_and_each_step_once() {
+        let (_dir, path, conn) = at(&[ONE]);
+        drop(conn);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let mut conn = Connection::open(&path).unwrap();
+                    conn.busy_timeout(crate::base::limits::STORE_BUSY).unwrap();
+                    bring(&mut conn, &path, &[ONE, TWO, THREE]).unwrap();
+                });
+            }
+        });
+        let (_other, _, whole) = at(&[ONE, TWO, THREE]);
+        assert_eq!(state(&Connection::open(&path).unwrap()), state(&whole));
+        assert_eq!(backups(&path), ["store.db.v1.bak"]);
+    }
+
+    #[test]
+    fn every_released_schema_has_a_database_that_tests_upgrade() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/databases");
+        for version in RELEASED {
+            let path = folder.join(format!("v{version}.db"));
+            let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+            let conn = Connection::open_with_flags(&path, flags).unwrap();
+            assert_eq!(versions(&conn).unwrap(), (APPLICATION_ID, *version));
+            assert!(*version <= CURRENT);
+        }
     }
 
     fn schema(conn: &Connection) -> String {

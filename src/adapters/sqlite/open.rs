@@ -1,7 +1,7 @@
 //! Opening the store: private from creation, WAL, bounded, refused when it is not ours.
 //!
 //! The file is made with mode 0600 before SQLite meets it, so that its WAL and index inherit the
-//! mode. A one-shot writer does not checkpoint on close while the WAL is small: closing the last
+//! mode. Where nothing can be written the store is opened to read. A one-shot writer does not checkpoint on close while the WAL is small: closing the last
 //! connection would otherwise cost four syncs.
 
 use super::migrate;
@@ -9,9 +9,10 @@ use crate::base::limits::STORE_BUSY;
 use crate::ports::recorder::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use rustix::fs::{Access, access};
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,9 @@ impl SqliteStore {
         if !prepare_file(&path, options.create)? {
             return Err(StoreError::Missing);
         }
+        if !can_be_written(&path) {
+            return Self::open_to_read(path, options);
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -62,27 +66,72 @@ impl SqliteStore {
         configure(&conn)?;
         migrate::run(&mut conn, &path)?;
         let namespace = settle_namespace(&conn, options.namespace)?;
-        Ok(Self {
-            conn,
-            path,
-            namespace,
-            source_ids: HashMap::new(),
-            conversation_ids: HashMap::new(),
-        })
+        Ok(Self::of(conn, path, namespace))
+    }
+
+    /// Opens a store where nothing can be written: what it holds can be asked all the same.
+    fn open_to_read(path: PathBuf, options: &OpenOptions<'_>) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        // Without a log there is no writer, and SQLite need not make one to read.
+        let logged = fs::metadata(log_of(&path)).is_ok_and(|m| m.len() > 0);
+        let mut uri = String::from("file:");
+        for byte in path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+                b if b.is_ascii_alphanumeric() => uri.push(char::from(*b)),
+                b => uri.push_str(&format!("%{b:02X}")),
+            }
+        }
+        uri.push_str(if logged { "?mode=ro" } else { "?mode=ro&immutable=1" });
+        let conn = Connection::open_with_flags(uri, flags).map_err(map)?;
+        conn.busy_timeout(STORE_BUSY).map_err(map)?;
+        let version = migrate::check(&conn, &path)?;
+        if version < migrate::CURRENT {
+            return Err(StoreError::Io(format!(
+                "it has schema {version} and cannot be upgraded to {} where nothing can be written",
+                migrate::CURRENT
+            )));
+        }
+        tune(&conn)?;
+        let held = held_namespace(&conn)?.unwrap_or_default();
+        let namespace = same_namespace(held, options.namespace)?;
+        Ok(Self::of(conn, path, namespace))
+    }
+
+    fn of(conn: Connection, path: PathBuf, namespace: String) -> Self {
+        let (source_ids, conversation_ids) = (HashMap::new(), HashMap::new());
+        Self { conn, path, namespace, source_ids, conversation_ids }
     }
 }
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        let wal = self.path.with_extension("db-wal");
-        let small = fs::metadata(wal).map_or(0, |m| m.len()) < WAL_LEFT_BYTES_MAX;
-        if small {
-            // Failing to set it only means that closing costs a checkpoint.
-            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-        } else {
-            let _ = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        match fs::metadata(log_of(&self.path)).map_or(0, |m| m.len()) {
+            // Nothing to fold in: closing takes the empty log away, and costs no sync.
+            0 => {}
+            1..WAL_LEFT_BYTES_MAX => {
+                // Failing to set it only means that closing costs a checkpoint.
+                let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+            }
+            _ => {
+                let _ = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            }
         }
     }
+}
+
+/// The write-ahead log of a store.
+fn log_of(store: &Path) -> PathBuf {
+    store.with_extension("db-wal")
+}
+
+/// Whether a store can be written: the file, and the folder for its log.
+fn can_be_written(store: &Path) -> bool {
+    let folder = store.parent().unwrap_or(store);
+    [store, folder].into_iter().all(|path| access(path, Access::WRITE_OK).is_ok())
 }
 
 /// True when the file is there (or was made, empty and private).
@@ -109,14 +158,20 @@ fn configure(conn: &Connection) -> Result<(), StoreError> {
         return Err(StoreError::Io("the file system does not allow WAL mode".to_owned()));
     }
     conn.execute_batch(
-        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
-         PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
+        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;
+         PRAGMA journal_size_limit = 8388608;",
     )
     .map_err(map)?;
+    conn.pragma_update(None, "wal_autocheckpoint", WAL_PAGES_MAX).map_err(map)?;
+    tune(conn)
+}
+
+/// What readers need as much as writers.
+fn tune(conn: &Connection) -> Result<(), StoreError> {
+    conn.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;").map_err(map)?;
     // Without it a statement whose plan might depend on a value is compiled again each time that
     // value changes; none of ours gains by that.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(map)?;
-    conn.pragma_update(None, "wal_autocheckpoint", WAL_PAGES_MAX).map_err(map)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
@@ -149,6 +204,10 @@ fn settle_namespace(conn: &Connection, wanted: Option<&str>) -> Result<String, S
             held_namespace(conn)?.unwrap_or_default()
         }
     };
+    same_namespace(held, wanted)
+}
+
+fn same_namespace(held: String, wanted: Option<&str>) -> Result<String, StoreError> {
     match wanted {
         Some(wanted) if wanted != held => {
             Err(StoreError::OtherNamespace { held, wanted: wanted.to_owned() })
@@ -161,12 +220,6 @@ fn held_namespace(conn: &Connection) -> Result<Option<String>, StoreError> {
     conn.query_row("SELECT value FROM meta WHERE name = 'namespace'", [], |r| r.get(0))
         .optional()
         .map_err(map)
-}
-
-/// Mode 0600.
-pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-        .map_err(|e| StoreError::Io(format!("{}: {e}", path.display())))
 }
 
 /// SQLite's error as one of ours.
@@ -190,6 +243,7 @@ pub(super) fn map(error: rusqlite::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn options(home: &Path) -> OpenOptions<'_> {
         OpenOptions { home, namespace: None, create: true }

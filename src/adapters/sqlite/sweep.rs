@@ -5,6 +5,7 @@
 
 use super::open::map;
 use super::writer::Writer;
+use crate::base::crash;
 use crate::ports::recorder::StoreError;
 use rusqlite::params;
 use std::collections::BTreeSet;
@@ -32,11 +33,13 @@ impl Writer<'_> {
             "UPDATE source SET generation = ?2 WHERE id = ?1",
             params![self.source, self.generation],
         )?;
+        crash::point("flip-set");
         self.sweep_all_but(self.generation)
     }
 
     /// Deletes this source's rows of every generation but one.
     pub(super) fn sweep_all_but(&mut self, kept: i64) -> Result<(), StoreError> {
+        crash::point("sweep-begun");
         let place = (self.source, kept);
         let of = "WHERE source = ?1 AND generation <> ?2";
         let events: BTreeSet<i64> = self
@@ -58,9 +61,11 @@ impl Writer<'_> {
         for table in SWEPT {
             self.run(&format!("DELETE FROM {table} {of}"), place)?;
         }
+        crash::point("sweep-deleted");
         for event in events {
             self.refold(event)?;
         }
+        crash::point("sweep-folded");
         conversations.extend(self.deltas.keys());
         self.flush_deltas()?;
         self.drop_empty(&conversations)?;

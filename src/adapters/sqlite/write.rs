@@ -6,6 +6,7 @@ use super::forget;
 use super::open::{SqliteStore, map};
 use super::rows::{KNOWN_SOURCE, digest, known_source};
 use super::writer::Writer;
+use crate::base::crash;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
 use crate::ports::recorder::{
@@ -76,11 +77,13 @@ impl Recorder for SqliteStore {
         Ok(offset.map_or(0, i64::cast_unsigned))
     }
 
-    fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError> {
-        self.conn
-            .execute("DELETE FROM journal_segment WHERE name = ?1", [segment])
-            .map_err(map)
-            .map(|_| ())
+    fn forget_segments(&mut self) -> Result<(), StoreError> {
+        // Mostly there are none, and asking takes no lock.
+        let any = "SELECT EXISTS (SELECT 1 FROM journal_segment)";
+        if self.conn.query_row(any, [], |r| r.get(0)).map_err(map)? {
+            self.conn.execute("DELETE FROM journal_segment", []).map_err(map)?;
+        }
+        Ok(())
     }
 
     fn keep_derived(&mut self, name: &str, stamp: &Digest, value: &str) -> Result<(), StoreError> {
@@ -177,6 +180,7 @@ impl SqliteStore {
         self.let_go_of_ids();
         let mut tx =
             self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(map)?;
+        crash::point("batch-begun");
         for (index, batch) in batches.iter().enumerate() {
             if position.is_none() && begun.elapsed() > WRITE_LOCK_HOLD / 2 {
                 // Half of it: the batch that follows takes its time too.
@@ -218,6 +222,7 @@ impl SqliteStore {
             }
             writer.flush_deltas()?;
             writer.settle_touched()?;
+            crash::point("batch-rows");
             if batch.flip {
                 writer.flip()?;
                 self.source_ids.remove(&source_key(&batch.source));
@@ -252,7 +257,9 @@ impl SqliteStore {
             .and_then(|mut s| s.execute(params![position.segment, position.offset.cast_signed()]))
             .map_err(map)?;
         }
+        crash::point("batch-complete");
         tx.commit().map_err(map)?;
+        crash::point("batch-committed");
         Ok(appended)
     }
 }

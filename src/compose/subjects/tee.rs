@@ -82,8 +82,8 @@ impl Recorder for Tee<'_> {
         self.store.segment_offset(segment)
     }
 
-    fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError> {
-        self.store.forget_segment(segment)
+    fn forget_segments(&mut self) -> Result<(), StoreError> {
+        self.store.forget_segments()
     }
 
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError> {

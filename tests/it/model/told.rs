@@ -117,9 +117,9 @@ impl Recorder for Dying<'_> {
         self.inner.segment_offset(segment)
     }
 
-    fn forget_segment(&mut self, segment: &str) -> Result<(), StoreError> {
+    fn forget_segments(&mut self) -> Result<(), StoreError> {
         self.live()?;
-        self.inner.forget_segment(segment)
+        self.inner.forget_segments()
     }
 
     fn mark_sources(&mut self, ids: &[i64], state: &str) -> Result<(), StoreError> {

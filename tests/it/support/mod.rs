@@ -6,6 +6,7 @@
 
 pub(crate) mod claude;
 pub(crate) mod codex;
+pub(crate) mod disks;
 pub(crate) mod first_fornax;
 pub(crate) mod rows;
 

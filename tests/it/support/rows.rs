@@ -28,6 +28,27 @@ pub(crate) fn raw(env: &TestEnv) -> Vec<String> {
     out
 }
 
+/// Every row of the tables that `old` has, with the columns that they have there.
+pub(crate) fn of_schema(conn: &Connection, old: &Connection) -> Vec<String> {
+    let mut out = Vec::new();
+    for table in tables(old) {
+        let sql = format!("SELECT {} FROM {table}", columns(old, &table).join(", "));
+        select(conn, &table, &sql, &mut out);
+    }
+    out.sort();
+    out
+}
+
+/// Asserts that the file is whole and its references hold.
+#[track_caller]
+pub(crate) fn assert_sound(conn: &Connection) {
+    let checked: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(checked, "ok");
+    let broken: i64 =
+        conn.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |r| r.get(0)).unwrap();
+    assert_eq!(broken, 0, "references to rows that are not there");
+}
+
 /// What the rows say, paths as they are.
 pub(crate) fn told(env: &TestEnv) -> Vec<String> {
     told_with(env, "src.path")
