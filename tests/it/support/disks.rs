@@ -13,6 +13,7 @@ pub(crate) struct Disk(PathBuf);
 impl Disk {
     /// A disk of so many KiB at `path`, which is made; `None`, and why on stderr, where tests may
     /// not mount.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(crate) fn of_size(path: &Path, kib: u32) -> Option<Self> {
         fs::create_dir_all(path).unwrap();
         let size = format!("size={kib}k,mode=0700");
