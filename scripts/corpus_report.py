@@ -58,7 +58,7 @@ def main():
             by_kind.update("evidence " + row["kind"] for row in shown["evidence"])
             by_kind["claim"] += len(shown["claims"])
             for finding in shown["findings"]:
-                verdicts[finding["verdict"], finding["reason"]] += 1
+                verdicts[finding["claim"]["subject"], finding["verdict"], finding["reason"]] += 1
                 if finding["verdict"] == "contradicted":
                     contradicted.append(finding["id"])
     relative = lambda path: os.path.relpath(path, folder)
@@ -96,10 +96,11 @@ def main():
     torn = [loss for loss in losses["losses"] if loss["reason"] == "line_torn"]
     out += ["## Torn last lines, withheld", "",
             table(["file"], [[relative(loss["source"])] for loss in torn])]
-    out += ["## Verdicts on test claims", "",
-            f"{sum(verdicts.values())} claims; {len(contradicted)} contradicted.", "",
-            table(["verdict", "reason", "claims"],
-                  [[v, r, n] for (v, r), n in tally(verdicts)])]
+    out += ["## Verdicts", "",
+            f"{sum(verdicts.values())} claims; {len(contradicted)} contradicted. Every `verified` was",
+            "read by hand against the command that it rests on when the verifiers were made.", "",
+            table(["subject", "verdict", "reason", "claims"],
+                  [[s, v, r, n] for (s, v, r), n in tally(verdicts)])]
     out += ["## Token usage, counted a second time", "",
             "`tests/it/usage_check.rs` counts the tokens of every file in another way and compares them with",
             "`fornax usage`, by model: each file alone in an empty home, then the whole folder at once.", "",

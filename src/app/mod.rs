@@ -1,5 +1,6 @@
 //! Use cases, deterministic given their ports; one pipeline, the one way in.
 
+mod children;
 pub mod delivery;
 pub mod drain;
 pub mod export;

@@ -3,6 +3,7 @@
 //! Gathers what the pure verifier needs from the store: runs, edits and claims in the order in
 //! which they were seen. Nothing is decided here.
 
+use super::children;
 use super::file_writes;
 use super::witness::{Asked, heard};
 use crate::domain::capability::{SignalAvailability, SignalClass};
@@ -77,11 +78,13 @@ pub fn check(
     let process_result = capabilities.rows.first().map_or(SignalAvailability::Unknown, |c| {
         c.capabilities.state_of(&SignalClass::ProcessResult)
     });
+    let children = children::read(reader, conversation, &events.rows, trust)?;
+    let own = runs(&events.rows, &evidence.rows, &order, trust);
     let situation = Situation {
-        runs: runs(&events.rows, &evidence.rows, &order, trust),
-        edits: edits(&evidence.rows, &order),
+        runs: own.into_iter().chain(children.runs).collect(),
+        edits: edits(&evidence.rows, &order).into_iter().chain(children.edits).collect(),
         writes: file_writes::read(&events.rows, &evidence.rows, &order, |way| trust.covers(way)),
-        unseen: unseen(&events.rows, &order),
+        unseen: unseen(&events.rows, &order, &children.known),
         cwd: conversation.cwd.clone(),
         process_result,
     };
@@ -124,7 +127,11 @@ pub fn check(
         .map(|(claim, finding)| {
             let finding = if trust.covers(&claim.ingress) { finding } else { doubted(finding) };
             let places = finding.evidence_ids.iter();
-            let evidence = places.filter_map(|id| Some((*id, (*seen.get(id)?).clone()))).collect();
+            let evidence = places
+                .filter_map(|id| {
+                    Some((*id, seen.get(id).copied().or(children.seen.get(id))?.clone()))
+                })
+                .collect();
             Checked { claim, finding, evidence }
         })
         .collect();
@@ -161,7 +168,7 @@ fn begins_turn(kind: &str) -> bool {
 }
 
 /// The shell commands of a conversation with what became of them.
-fn runs(
+pub(super) fn runs(
     events: &[EventRow],
     evidence: &[EvidenceRow],
     order: &HashMap<Uuid, i64>,
@@ -281,7 +288,8 @@ fn output_text(value: &Value) -> String {
     }
 }
 
-fn edits(evidence: &[EvidenceRow], order: &HashMap<Uuid, i64>) -> Vec<Edit> {
+/// The files that tools of a conversation changed.
+pub(super) fn edits(evidence: &[EvidenceRow], order: &HashMap<Uuid, i64>) -> Vec<Edit> {
     evidence
         .iter()
         .filter(|e| e.kind == "file_diff")
@@ -331,9 +339,16 @@ const HARMLESS_TOOLS: &[&str] = &[
 ];
 
 /// What may have run tests or changed files without saying so here.
-fn unseen(events: &[EventRow], order: &HashMap<Uuid, i64>) -> Vec<Unseen> {
+fn unseen(events: &[EventRow], order: &HashMap<Uuid, i64>, known: &HashSet<String>) -> Vec<Unseen> {
+    // What a recorded sub-agent did is told by itself.
+    let told = |event: &&EventRow| {
+        let kind = EventKind::from_tag(&event.kind);
+        matches!(kind, EventKind::SubagentStart | EventKind::SubagentStop)
+            && event.agent_id.as_ref().is_some_and(|id| known.contains(id))
+    };
     events
         .iter()
+        .filter(|event| !told(event))
         .filter_map(|e| Some(Unseen { what: unseen_work(e)?, order: *order.get(&e.id)? }))
         .collect()
 }

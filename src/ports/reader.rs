@@ -279,6 +279,12 @@ pub trait Reader {
     /// When the store cannot be read.
     fn conversations(&self) -> Result<Rows<ConversationRow>, StoreError>;
 
+    /// The conversations that this one started, by its key, latest activity first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn children(&self, key: &str) -> Result<Vec<ConversationRow>, StoreError>;
+
     /// Every text that a person typed, with the id of its conversation.
     ///
     /// # Errors

@@ -488,13 +488,13 @@ const LEFT: [(&str, i64); 27] = [
     ("historical_finding", 0),
     // How far the index is, whose words are looked for in the file.
     ("search_state", 1),
-    ("head", 0),
-    ("copy", 0),
+    ("chain_head", 0),
+    ("copied", 0),
 ];
 
 /// Those that hold nothing before something is forgotten.
 const EMPTY_BEFORE: [&str; 5] =
-    ["journal_segment", "forgotten", "forgotten_source", "forgetting_source", "copy"];
+    ["journal_segment", "forgotten", "forgotten_source", "forgetting_source", "copied"];
 
 #[test]
 fn every_table_is_emptied_of_it_and_a_new_one_must_say_how() {

@@ -44,6 +44,7 @@ mod stress;
 mod support;
 mod tail;
 mod threads;
+mod upgrade;
 mod usage;
 mod usage_check;
 

@@ -220,3 +220,34 @@ fn a_status_line_that_was_there_before_keeps_its_place_whatever_it_does() {
     assert_eq!(chained("no-such-command-here"), own);
     assert_eq!(chained("printf 'two\\nlines'"), format!("two\nlines | {own}"));
 }
+
+#[test]
+fn a_run_of_a_sub_agent_counts_for_its_parents_claim_and_says_whose_it_is() {
+    for (result, verdict) in [
+        (Ok("test result: ok. 3 passed; 0 failed"), "verified"),
+        (Err((101, "error: test failed")), "contradicted"),
+    ] {
+        let mut child = Claude::new("a-child");
+        child.prompt("run the tests");
+        child.bash("cargo test", result);
+        let (own, told) =
+            ("\"sessionId\":\"a-child\"", "\"sessionId\":\"s-parent\",\"agentId\":\"a-child\"");
+        let text = child.text().replace(own, told);
+        let text = text.replace("\"isSidechain\":false", "\"isSidechain\":true");
+        let mut parent = Claude::new("s-parent");
+        parent.prompt("have the tests run");
+        for _ in 0..3 {
+            parent.bash("ls", Ok("src"));
+        }
+        parent.answer("All tests pass.");
+        let env = TestEnv::new();
+        env.write("in/s-parent.jsonl", parent.text());
+        env.write("in/s-parent/subagents/agent-a-child.jsonl", text);
+        env.ingest(&env.path("in"));
+        let found = env.run(["verify", "s-parent", "--json"]).ok().json();
+        assert_eq!(found["findings"][0]["verdict"], verdict, "{found}");
+        let rationale = found["findings"][0]["rationale"].as_str().unwrap();
+        assert!(rationale.contains("sub-agent a-child"), "{rationale}");
+        assert!(found["findings"][0]["evidence"][0]["seen"].is_object(), "{found}");
+    }
+}

@@ -13,17 +13,17 @@ use crate::base::time::Micros;
 use crate::domain::key::ConversationKey;
 use crate::domain::outcome::Relation;
 use crate::domain::provider::Provider;
-use crate::domain::record::{Body, ConversationRef, Sealed};
+use crate::domain::record::{Body, ConversationRef, Ingress, Sealed};
 use crate::ports::forgetter::{Extent, Forgetter, Leaving};
 use crate::ports::recorder::{StoreError, Watermark};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Tables whose rows name their conversation.
-const BY_CONVERSATION: [&str; 13] = [
+const BY_CONVERSATION: [&str; 15] = [
     "evidence",
     "claim",
     "usage",
@@ -37,11 +37,22 @@ const BY_CONVERSATION: [&str; 13] = [
     "gated",
     "alias",
     "historical_finding",
+    "chain_head",
+    "copied",
 ];
 
 /// Those of them whose rows have no id of their own; they are small.
-const WITHOUT_ID: [&str; 7] =
-    ["fact", "capability", "lineage", "exported", "judged", "gated", "alias"];
+const WITHOUT_ID: [&str; 9] = [
+    "fact",
+    "capability",
+    "lineage",
+    "exported",
+    "judged",
+    "gated",
+    "alias",
+    "chain_head",
+    "copied",
+];
 
 /// Longer strings in a decoder's state are texts and no native ids.
 const NAME_BYTES_MAX: usize = 1024;
@@ -300,11 +311,18 @@ impl SqliteStore {
             );
             self.in_short_steps(|tx| run(tx, &sql, [id, STEP_ROWS]))?;
         }
+        let forks: BTreeSet<i64> = self
+            .all("SELECT DISTINCT conversation FROM copied WHERE origin = ?1", [id], |r| r.get(0))?
+            .into_iter()
+            .collect();
         let tx = self.begin()?;
         for table in WITHOUT_ID {
             run(&tx, &format!("DELETE FROM {table} WHERE conversation = ?1"), [id])?;
         }
         run(&tx, "DELETE FROM conversation WHERE id = ?1", [id])?;
+        // What it told first is told by its forks alone now.
+        let mut ids = HashMap::new();
+        Writer::new(&tx, &mut ids, 0, 0, Ingress::BuiltIn.as_str()).settle(forks)?;
         run(&tx, "UPDATE forgotten SET conversation = NULL WHERE conversation = ?1", [id])?;
         tx.commit().map_err(map)
     }

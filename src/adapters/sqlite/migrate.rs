@@ -21,7 +21,7 @@ const STEPS: &[&str] = &[
     include_str!("../../../migrations/0004_lineage_position.sql"),
     include_str!("../../../migrations/0005_import.sql"),
     include_str!("../../../migrations/0006_forget.sql"),
-    include_str!("../../../migrations/0007_copies.sql"),
+    include_str!("../../../migrations/0007_copied.sql"),
 ];
 
 /// The schema version of this build.

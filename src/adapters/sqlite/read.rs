@@ -29,22 +29,16 @@ const CONVERSATION: &str = "SELECT c.id, c.key, c.provider, c.native_id,
      WHERE f.conversation = c.id AND name = 'model' GROUP BY value ORDER BY min(first_us), value)),
     (SELECT value FROM visible_fact f WHERE f.conversation = c.id AND name = 'agent_version'
      ORDER BY hearsay, last_us DESC, value DESC LIMIT 1),
-    iif(EXISTS (SELECT 1 FROM copy k WHERE k.conversation = c.id),
-        (SELECT min(order_us) FROM event e WHERE e.conversation = c.id AND order_us > 0
-         AND e.id NOT IN (SELECT event FROM copy)), c.first_us),
-    c.last_us, iif(x.events IS NULL, c.events, c.events - x.events),
+    c.first_us, c.last_us, iif(x.events IS NULL, c.events, c.events - x.events),
     iif(x.events IS NULL, c.failed_calls, c.failed_calls - x.failed_calls), c.losses,
-    coalesce(
-      (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
-       AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
-      (SELECT o.key FROM copy k JOIN conversation o ON o.id = k.origin WHERE k.conversation = c.id
-       GROUP BY o.id ORDER BY count(*) DESC, o.key LIMIT 1)),
-    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit')
-      - coalesce(x.prompts, 0),
+    (SELECT related_key FROM visible_lineage l WHERE l.conversation = c.id
+     AND relation = 'fork' ORDER BY hearsay, related_key LIMIT 1),
+    (SELECT count(*) FROM event e WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit'
+     AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)) - coalesce(x.prompts, 0),
     (SELECT s.text FROM event e JOIN sighting s ON s.event = e.id
      JOIN source src ON src.id = s.source AND src.generation = s.generation
      WHERE e.conversation = c.id AND e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
-       AND e.id NOT IN (SELECT event FROM copy)
+     AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
      ORDER BY e.order_us, s.rank DESC, s.text LIMIT 1),
     (SELECT position FROM visible_lineage l WHERE l.conversation = c.id
      AND relation = 'fork' ORDER BY hearsay, related_key, position IS NULL, position LIMIT 1),
@@ -77,6 +71,15 @@ impl Reader for SqliteStore {
         self.isolated(&sql, [], |row| row.get::<_, i64>(0).map(|id| id.to_string()), conversation)
     }
 
+    fn children(&self, key: &str) -> Result<Vec<ConversationRow>, StoreError> {
+        let sql = format!(
+            "{CONVERSATION}{LEFT_OUT} WHERE c.id IN (SELECT conversation FROM visible_lineage
+               WHERE related_key = ?1 AND relation = 'parent') AND {STAYS}
+             ORDER BY c.last_us DESC, c.key"
+        );
+        self.all(&sql, [key], conversation)
+    }
+
     fn prompts(&self, each: &mut dyn FnMut(i64, &str)) -> Result<(), StoreError> {
         let mut statement = self
             .conn
@@ -85,7 +88,7 @@ impl Reader for SqliteStore {
                  JOIN source src ON src.id = s.source AND src.generation = s.generation
                  WHERE e.kind = 'user_prompt_submit' AND s.text IS NOT NULL
                    AND e.conversation NOT IN (SELECT conversation FROM going)
-                   AND e.id NOT IN (SELECT event FROM copy)",
+                   AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)",
             )
             .map_err(map)?;
         let mut rows = statement.query([]).map_err(map)?;
@@ -124,7 +127,8 @@ impl Reader for SqliteStore {
              FROM event e JOIN conversation c ON c.id = e.conversation
              JOIN sighting s ON s.event = e.id
              JOIN source src ON src.id = s.source AND src.generation = s.generation
-             WHERE e.conversation = ?1 AND e.id NOT IN (SELECT event FROM copy)
+             WHERE e.conversation = ?1
+               AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
              ORDER BY e.uid",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
@@ -155,7 +159,8 @@ impl Reader for SqliteStore {
              FROM evidence e JOIN conversation c ON c.id = e.conversation
              JOIN source src ON src.id = e.source AND src.generation = e.generation
              WHERE e.conversation = ?1 AND e.event_uid NOT IN
-               (SELECT uid FROM streamed WHERE conversation = ?1)
+               (SELECT uid FROM streamed WHERE conversation = ?1 UNION ALL
+                SELECT o.uid FROM copied k JOIN event o ON o.id = k.event WHERE k.conversation = ?1)
              ORDER BY e.uid, e.rank DESC, e.payload DESC, src.path, e.offset",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),
@@ -176,7 +181,8 @@ impl Reader for SqliteStore {
              FROM claim k JOIN conversation c ON c.id = k.conversation
              JOIN source src ON src.id = k.source AND src.generation = k.generation
              WHERE k.conversation = ?1 AND k.event_uid NOT IN
-               (SELECT uid FROM streamed WHERE conversation = ?1)
+               (SELECT uid FROM streamed WHERE conversation = ?1 UNION ALL
+                SELECT o.uid FROM copied k JOIN event o ON o.id = k.event WHERE k.conversation = ?1)
              ORDER BY k.uid, src.kind, src.path, k.offset",
             [conversation],
             |row| uuid(row, 0).map(|id| id.to_string()),

@@ -1,12 +1,14 @@
 //! Columns to domain and back, in one place.
 
+use super::fold::Said;
+use super::open::map;
 use crate::base::hash::Digest;
 use crate::domain::record::Place;
 use crate::ports::files::{FileKind, FileStat};
 use crate::ports::reader::SeenAt;
-use crate::ports::recorder::{KnownSource, Watermark, Windows};
-use rusqlite::Row;
+use crate::ports::recorder::{KnownSource, StoreError, Watermark, Windows};
 use rusqlite::types::Type;
+use rusqlite::{Connection, Row};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -104,4 +106,23 @@ pub(super) fn seen_at(row: &Row<'_>, first: usize) -> rusqlite::Result<SeenAt> {
         path: row.get(first + 4)?,
         index: row.get(first + 5)?,
     })
+}
+
+/// What each sighting of an event says, as far as the fold needs it.
+pub(super) fn sightings_of(conn: &Connection, event: i64) -> Result<Vec<Said>, StoreError> {
+    conn.prepare_cached(
+        "SELECT rank, content_hash, outcome, order_us FROM sighting WHERE event = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_map([event], |r| {
+            Ok(Said {
+                rank: r.get(0)?,
+                content_hash: r.get(1)?,
+                outcome: r.get(2)?,
+                order_us: r.get(3)?,
+            })
+        })?
+        .collect::<Result<_, _>>()
+    })
+    .map_err(map)
 }

@@ -95,11 +95,11 @@ impl SqliteStore {
              CROSS JOIN event e ON e.id = s.event
              CROSS JOIN conversation c ON c.id = e.conversation
              CROSS JOIN searchable t ON t.id = s.id
-             WHERE (?2 IS NULL OR e.conversation = ?2) AND (?3 IS NULL OR c.provider = ?3)
+             WHERE NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
+               AND (?2 IS NULL OR e.conversation = ?2) AND (?3 IS NULL OR c.provider = ?3)
                AND (?4 IS NULL OR e.order_us >= ?4) AND (?5 IS NULL OR e.order_us < ?5)
                AND (?6 IS NULL OR e.kind = ?6)
                AND e.conversation NOT IN (SELECT conversation FROM going)
-               AND e.id NOT IN (SELECT event FROM copy)
              LIMIT ?7"
         );
         // Several sightings can be of one event.

@@ -23,6 +23,7 @@ pub(super) const SWEPT: &[&str] = &[
     "lineage",
     "alias",
     "historical_finding",
+    "chain_head",
 ];
 
 impl Writer<'_> {
@@ -66,9 +67,9 @@ impl Writer<'_> {
         }
         crash::point("sweep-folded");
         conversations.extend(self.deltas.keys());
-        self.touched.extend(&conversations);
         self.flush_deltas()?;
-        self.drop_empty(&conversations)
+        self.drop_empty(&conversations)?;
+        self.settle_source(conversations)
     }
 
     /// Removes conversations of which nothing is left.

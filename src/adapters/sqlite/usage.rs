@@ -59,6 +59,8 @@ struct Context<'a> {
     conversations: HashMap<i64, Known>,
     parties: Vec<UsageParty>,
     by_key: HashMap<String, u32>,
+    /// Source and offset of lines that a fork copied, with the party that they are of.
+    copied: HashMap<(i64, i64), u32>,
     providers: Names,
     models: Names,
 }
@@ -106,6 +108,7 @@ fn context<'a>(conn: &Connection, namespace: &'a str) -> rusqlite::Result<Contex
         conversations: HashMap::new(),
         parties: Vec::new(),
         by_key: HashMap::new(),
+        copied: HashMap::new(),
         providers: Names::default(),
         models: Names::default(),
     };
@@ -128,12 +131,30 @@ fn context<'a>(conn: &Connection, namespace: &'a str) -> rusqlite::Result<Contex
         let party = context.party(party);
         context.conversations.insert(id, Known { party, provider });
     }
+    context.copied = copied(conn, &context.conversations)?;
     Ok(context)
 }
 
 fn party(row: &Row<'_>, parent: Option<&String>) -> rusqlite::Result<UsageParty> {
     let (key, provider, native_id) = (row.get(1)?, row.get(2)?, row.get(3)?);
     Ok(UsageParty { key, provider, native_id, parent: parent.cloned() })
+}
+
+fn copied(
+    conn: &Connection,
+    conversations: &HashMap<i64, Known>,
+) -> rusqlite::Result<HashMap<(i64, i64), u32>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT s.source, s.offset, k.origin FROM copied k JOIN sighting s ON s.event = k.event",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut copied = HashMap::new();
+    while let Some(row) = rows.next()? {
+        if let Some(origin) = conversations.get(&row.get(2)?) {
+            copied.insert((row.get(0)?, row.get(1)?), origin.party);
+        }
+    }
+    Ok(copied)
 }
 
 /// Who spawned whom: the parent, else the root of the tree.
@@ -192,7 +213,7 @@ impl Context<'_> {
         let model = text(row, 9)?.map(|name| self.models.number(name));
         let spent_in = match text(row, 21)? {
             Some(origin) => self.origin(known.provider, origin),
-            None => None,
+            None => self.copied.get(&(row.get(2)?, row.get(22)?)).copied(),
         };
         let report = Measurement {
             provider: known.provider,

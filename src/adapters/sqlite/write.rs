@@ -2,10 +2,10 @@
 //!
 //! Sources and their watermarks are kept here; `writer` makes the rows of a batch.
 
+use super::forget;
 use super::open::{SqliteStore, map};
 use super::rows::{KNOWN_SOURCE, digest, known_source};
 use super::writer::Writer;
-use super::{copies, forget};
 use crate::base::crash;
 use crate::base::hash::Digest;
 use crate::base::limits::WRITE_LOCK_HOLD;
@@ -221,12 +221,12 @@ impl SqliteStore {
                 writer.record(record)?;
             }
             writer.flush_deltas()?;
+            writer.settle_touched()?;
             crash::point("batch-rows");
             if batch.flip {
                 writer.flip()?;
                 self.source_ids.remove(&source_key(&batch.source));
             }
-            copies::settle(&tx, &writer.touched)?;
             appended.inserted += writer.appended.inserted;
             appended.known += writer.appended.known;
             let dropped = writer.appended.forgotten;

@@ -3,9 +3,10 @@
 //! Everything is keyed so that storing a batch again changes nothing. Counters of a conversation
 //! move with the rows they count.
 
-use super::fold::{Said, fold};
+use super::copied::Touched;
+use super::fold::fold;
 use super::open::map;
-use super::rows::place_params;
+use super::rows::{place_params, sightings_of};
 use super::write::other;
 use crate::base::hash::Digest;
 use crate::base::json::JsonText;
@@ -18,8 +19,8 @@ use crate::domain::record::{
 };
 use crate::domain::usage::Floor;
 use crate::ports::recorder::{Appended, StoreError};
-use rusqlite::{Connection, Transaction, params};
-use std::collections::{BTreeSet, HashMap};
+use rusqlite::{Transaction, params};
+use std::collections::HashMap;
 
 /// What one transaction adds to a conversation's counters.
 #[derive(Debug, Default, Clone, Copy)]
@@ -37,12 +38,11 @@ pub(super) struct Writer<'a> {
     pub(super) tx: &'a Transaction<'a>,
     pub(super) conversations: &'a mut HashMap<String, Option<i64>>,
     pub(super) deltas: HashMap<i64, Delta>,
-    /// Conversations whose rows were moved.
-    pub(super) touched: BTreeSet<i64>,
     /// Facts of this batch with the first and last time that they held: many records repeat them.
     facts: HashMap<Fact, (i64, i64)>,
     /// Declarations of this batch: how they hash, and the earliest time of each.
     declared: HashMap<i64, (Digest, String)>,
+    pub(super) touched: Touched,
     pub(super) appended: Appended,
     pub(super) source: i64,
     pub(super) generation: i64,
@@ -58,14 +58,17 @@ impl<'a> Writer<'a> {
         generation: i64,
         ingress: &'a str,
     ) -> Self {
+        let (deltas, appended) = (HashMap::new(), Appended::default());
+        let (facts, declared) = (HashMap::new(), HashMap::new());
+        let touched = Touched::default();
         Self {
             tx,
             conversations,
-            deltas: HashMap::new(),
-            touched: BTreeSet::new(),
-            facts: HashMap::new(),
-            declared: HashMap::new(),
-            appended: Appended::default(),
+            deltas,
+            facts,
+            declared,
+            touched,
+            appended,
             source,
             generation,
             ingress,
@@ -192,13 +195,15 @@ impl<'a> Writer<'a> {
                 event.heuristic
             ],
         )?;
-        let row: i64 = if new {
-            self.tx.last_insert_rowid()
+        let (row, order_us) = if new {
+            (self.tx.last_insert_rowid(), event.order_us)
         } else {
-            let (row, of, kind): (i64, i64, String) = self
+            let (row, of, kind, at): (i64, i64, String, i64) = self
                 .tx
-                .prepare_cached("SELECT id, conversation, kind FROM event WHERE uid = ?1")
-                .and_then(|mut s| s.query_row([uid], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?))))
+                .prepare_cached("SELECT id, conversation, kind, order_us FROM event WHERE uid = ?1")
+                .and_then(|mut s| {
+                    s.query_row([uid], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))
+                })
                 .map_err(map)?;
             if of != conversation || kind != event.kind.as_str() {
                 // Only what others wrote brings an id that is not derived.
@@ -208,9 +213,12 @@ impl<'a> Writer<'a> {
                 self.take_back(row)?;
                 return self.event(sealed, event, conversation);
             }
-            row
+            (row, at.min(event.order_us))
         };
         let seen = self.sighting(sealed, event, row)?;
+        if seen {
+            self.touch(event, conversation, order_us)?;
+        }
         if new {
             let outcome = event.outcome.as_ref().map(|o| o.as_str());
             let delta = self.deltas.entry(conversation).or_default();
@@ -550,14 +558,15 @@ impl<'a> Writer<'a> {
     pub(super) fn flush_deltas(&mut self) -> Result<(), StoreError> {
         self.flush_facts()?;
         for (id, delta) in std::mem::take(&mut self.deltas) {
-            self.touched.insert(id);
             self.run(
                 "UPDATE conversation SET events = events + ?2, failed_calls = failed_calls + ?3,
                    losses = losses + ?4,
-                   first_us = (SELECT min(order_us) FROM event
-                               WHERE conversation = ?1 AND order_us > 0),
-                   last_us = (SELECT max(order_us) FROM event
-                              WHERE conversation = ?1 AND order_us > 0)
+                   first_us = (SELECT order_us FROM event e WHERE conversation = ?1 AND order_us > 0
+                       AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
+                     ORDER BY order_us LIMIT 1),
+                   last_us = (SELECT order_us FROM event e WHERE conversation = ?1 AND order_us > 0
+                       AND NOT EXISTS (SELECT 1 FROM copied k WHERE k.event = e.id)
+                     ORDER BY order_us DESC LIMIT 1)
                  WHERE id = ?1",
                 params![id, delta.events, delta.failed_calls, delta.losses],
             )?;
@@ -568,22 +577,4 @@ impl<'a> Writer<'a> {
 
 fn is_failed_call(kind: &str, outcome: Option<&str>) -> bool {
     kind == EventKind::PostToolUse.as_str() && outcome == Some("failed")
-}
-
-fn sightings_of(conn: &Connection, event: i64) -> Result<Vec<Said>, StoreError> {
-    conn.prepare_cached(
-        "SELECT rank, content_hash, outcome, order_us FROM sighting WHERE event = ?1",
-    )
-    .and_then(|mut s| {
-        s.query_map([event], |r| {
-            Ok(Said {
-                rank: r.get(0)?,
-                content_hash: r.get(1)?,
-                outcome: r.get(2)?,
-                order_us: r.get(3)?,
-            })
-        })?
-        .collect::<Result<_, _>>()
-    })
-    .map_err(map)
 }

@@ -262,10 +262,10 @@ impl Broken {
             Defect::HintBeats if record.conversation.as_deref() == Some(SESSION) => {
                 record.conversation = Some(hint.to_owned());
             }
-            Defect::HintDropped if hint != SESSION => {
-                if record.conversation.as_deref() == Some(hint) {
-                    record.conversation = None;
-                }
+            Defect::HintDropped
+                if hint != SESSION && record.conversation.as_deref() == Some(hint) =>
+            {
+                record.conversation = None;
             }
             Defect::ExitCodeLost if record.exit_code == Some(0) => record.exit_code = None,
             Defect::DeniedIsFailed => replace(&mut record.outcome, "denied", "failed"),

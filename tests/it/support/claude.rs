@@ -38,6 +38,18 @@ impl Claude {
         session
     }
 
+    /// A session of this id that begins with a copy of the first lines of this one, and goes on
+    /// so many seconds after the last of this one.
+    pub(crate) fn fork(&self, id: &str, lines: usize, later: u32) -> Self {
+        let (old, new) = (json!({"sessionId": self.id}), json!({"sessionId": id}));
+        let (old, new) = (old.to_string(), new.to_string());
+        let renamed = |line: &String| {
+            line.replace(old.trim_matches(['{', '}']), new.trim_matches(['{', '}']))
+        };
+        let lines = self.lines[..lines].iter().map(renamed).collect();
+        Self { lines, second: self.second + later, ..Self::new(id) }
+    }
+
     pub(crate) fn prompt(&mut self, text: &str) {
         self.prompts += 1;
         self.user(json!({"role": "user", "content": text}), None);
