@@ -29,8 +29,6 @@ pub const POINTS: &[&str] = &[
     "drain-claimed",
     "segment-closed",
     "stand-in-aside",
-    "stand-in-copied",
-    "stand-in-named",
     "drain-stored",
     "drain-removed",
     "drain-settled",

@@ -127,8 +127,6 @@ const DRAIN: Case = Case {
         "drain-claimed",
         "segment-closed",
         "stand-in-aside",
-        "stand-in-copied",
-        "stand-in-named",
         "batch-complete",
         "batch-committed",
         "drain-stored",

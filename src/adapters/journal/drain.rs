@@ -47,9 +47,6 @@ impl JournalFolder {
         }
         if let Some(runtime) = &self.runtime {
             self.take_aside(runtime)?;
-            for aside in asides(runtime)? {
-                self.take_in(&aside)?;
-            }
         }
         Ok(())
     }
@@ -62,27 +59,6 @@ impl JournalFolder {
             crash::point("stand-in-aside");
         }
         Ok(())
-    }
-
-    /// Moves a file that was taken aside into the journal folder (another file system: copy, then
-    /// remove). Its name there follows from the one it has, so that one which a killed drainer had
-    /// copied is not stored under two names.
-    fn take_in(&self, aside: &Path) -> io::Result<()> {
-        let name = aside.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-        let temp = self.folder.join(format!("{name}.tmp"));
-        if let Err(e) = fs::remove_file(&temp)
-            && e.kind() != io::ErrorKind::NotFound
-        {
-            return Err(e);
-        }
-        // Hooks that had opened it before it was taken aside write first, or see that it is gone.
-        let mut source = File::open(aside)?;
-        source.lock()?;
-        io::copy(&mut source, &mut open_append(&temp)?)?;
-        crash::point("stand-in-copied");
-        fs::rename(&temp, self.folder.join(format!("{CLOSED_PREFIX}{name}{SUFFIX}")))?;
-        crash::point("stand-in-named");
-        fs::remove_file(aside)
     }
 
     /// Whether a segment holds frames of a format that this program does not know.
@@ -130,6 +106,31 @@ fn asides(runtime: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// A file that was taken aside, as a segment. It is read where it is: the journal's disk may be full.
+fn aside_segment(path: PathBuf) -> io::Result<Segment> {
+    // Hooks that had opened it before write first; later ones see that it is not theirs any more.
+    let file = File::open(&path)?;
+    file.lock()?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let name = format!("{CLOSED_PREFIX}{stem}{SUFFIX}");
+    Ok(Segment { name, bytes: file.metadata()?.len(), path })
+}
+
+/// Renames a file, to another disk too.
+fn carry(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {}
+        done => return done,
+    }
+    let temp = to.with_extension("tmp");
+    let mut file = open_append(&temp)?;
+    // What a killed drainer had copied.
+    file.set_len(0)?;
+    io::copy(&mut File::open(from)?, &mut file)?;
+    fs::rename(&temp, to)?;
+    fs::remove_file(from)
+}
+
 impl JournalReader for JournalFolder {
     fn claim(&self) -> io::Result<Option<Box<dyn Any>>> {
         if !self.folder.is_dir() {
@@ -174,6 +175,11 @@ impl JournalReader for JournalFolder {
                 found.push((age, Segment { name, path: entry.path(), bytes: meta.len() }));
             }
         }
+        for path in self.runtime.iter().map(|r| asides(r)).collect::<io::Result<Vec<_>>>()?.concat()
+        {
+            let age = fs::metadata(&path)?.modified().ok();
+            found.push((age, aside_segment(path)?));
+        }
         found.sort_by(|a, b| (a.0, &a.1.name).cmp(&(b.0, &b.1.name)));
         Ok(found.into_iter().map(|(_, segment)| segment).collect())
     }
@@ -213,7 +219,7 @@ impl JournalReader for JournalFolder {
         if self.holds_newer(segment)? {
             // Kept for the program that can read it; its other frames are known by their ids.
             let kept = self.folder.join(format!("{NEWER_PREFIX}{}", segment.name));
-            return fs::rename(&segment.path, kept);
+            return carry(&segment.path, &kept);
         }
         fs::remove_file(&segment.path)
     }
@@ -338,7 +344,38 @@ mod tests {
         let folder = JournalFolder::new(&home, Some(runtime.path()), "d".into());
         let _claim = folder.claim().unwrap().unwrap();
         assert_eq!(drained(&folder), ["{\"n\":0}"]);
+        for segment in folder.segments().unwrap() {
+            folder.remove(&segment).unwrap();
+        }
         assert_eq!(fs::read_dir(runtime.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_drainer_took_aside_is_drained_by_the_next_and_newer_frames_of_it_are_kept() {
+        let base = tempfile::tempdir().unwrap();
+        let home = base.path().join("home");
+        fs::write(&home, "a file where the folder should be").unwrap();
+        // Another disk than that of the home, where there is one.
+        let runtime = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let writer = JournalAppender::new(&home, Some(runtime.path()), false, "w".into());
+        writer.append(b"{\"n\":0}").unwrap();
+        fs::remove_file(&home).unwrap();
+        let stand_in = runtime.path().join(runtime_name(&home));
+        io::Write::write_all(&mut open_append(&stand_in).unwrap(), b"\nfxj9 newer\n").unwrap();
+        JournalFolder::new(&home, Some(runtime.path()), "killed".into())
+            .take_aside(&stand_in)
+            .unwrap();
+        let folder = JournalFolder::new(&home, Some(runtime.path()), "d".into());
+        assert!(folder.waiting_bytes() > 0);
+        let _claim = folder.claim().unwrap().unwrap();
+        assert_eq!(drained(&folder), ["{\"n\":0}", "newer 9"]);
+        for segment in folder.segments().unwrap() {
+            folder.remove(&segment).unwrap();
+        }
+        assert_eq!(fs::read_dir(runtime.path()).unwrap().count(), 0);
+        let kept = fs::read_dir(home.join("journal")).unwrap().map(|e| e.unwrap().file_name());
+        assert_eq!(kept.filter(|n| n.to_string_lossy().starts_with(NEWER_PREFIX)).count(), 1);
+        assert!(folder.segments().unwrap().is_empty());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a stand-in that is being removed is opened anew.
+/// How often a stand-in that was taken aside is opened anew.
 const LOOKS_MAX: usize = 3;
 
 /// Appends frames to a home's journal, or to one private file in the runtime folder where the
@@ -104,10 +104,10 @@ impl JournalAppender {
             return Err(io::Error::new(io::ErrorKind::NotFound, "no runtime folder"));
         };
         let path = runtime.join(runtime_name(&self.home));
-        // A drainer that has copied the file is about to remove it; then there will be another.
+        // A drainer takes the file aside before it reads it; then there will be another.
         for _ in 0..LOOKS_MAX {
             let mut file = open_append(&path)?;
-            if share(&file)? && file.metadata()?.nlink() > 0 {
+            if share(&file)? && is_at(&file, &path) {
                 return file.write_all(frame);
             }
         }
@@ -147,6 +147,13 @@ pub(super) fn open_append(path: &Path) -> io::Result<File> {
 fn lock_shared(path: &Path) -> io::Result<Option<File>> {
     let file = open_append(path)?;
     Ok(share(&file)?.then_some(file))
+}
+
+/// Whether a path still names an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let of = |meta: io::Result<std::fs::Metadata>| meta.map(|m| (m.dev(), m.ino())).ok();
+    let own = of(file.metadata());
+    own.is_some() && own == of(path.symlink_metadata())
 }
 
 /// Locks a file shared; false when that takes longer than a hook can wait.
