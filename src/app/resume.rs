@@ -114,6 +114,9 @@ pub fn prefix(
     options: &ReadOptions<'_>,
 ) -> io::Result<Prefix> {
     let compressed = is_compressed(path);
+    // Another process can have read further than the file reached when it was looked at here.
+    let later = if stat.size < mark.offset && !compressed { Some(files.stat(path)?) } else { None };
+    let stat = later.as_ref().unwrap_or(stat);
     if !compressed && !windows_hold(files, path, stat, mark)? {
         return Ok(Prefix::Broken);
     }
